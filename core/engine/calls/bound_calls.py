@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bfloat16_kernels import any_bfloat16
-from gradstep.core.engine.calls.call_loop import Call, do_nothing
+from gradstep.core.engine.calls.call_loop import Call, CallRun, do_nothing
 from gradstep.core.engine.calls.liveness_guards import Choice, Merging
 from gradstep.core.engine.calls.op_evaluation import (
     Functions,
@@ -22,13 +23,16 @@ from gradstep.core.engine.calls.op_evaluation import (
     takes_out,
 )
 from gradstep.core.engine.calls.scratch_memory import Scratch
+from gradstep.core.engine.calls.split_calls import Split
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.parted_calls import Parts
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.thread_pool import thread_count
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,37 @@ def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Scratch) -> Sev
         return None
     attrs = definition.keywords(op, {"op": op})
     listed = definition.kernel.calls(np, *inputs, out=out, room=room.vacated(), **attrs)
-    return Several([_made(function, arguments) for function, *arguments in listed])
+    return Several([_bound(one, room) for one in listed])
+
+
+def _bound(one: tuple[Any, ...] | Parts, room: Scratch) -> Call:
+    """What a kernel lists, as a call."""
+    if not isinstance(one, Parts):
+        return _made(one[0], [*one[1:]])
+    count = len(one.parts)
+    shares = min(thread_count(), count)
+    ends = [count * i // shares for i in range(shares + 1)]
+    several = (
+        one.listed(one.parts[start:stop], room.share(number))
+        for number, (start, stop) in enumerate(pairwise(ends))
+    )
+    return Split([Share([_made(call[0], [*call[1:]]) for call in calls]) for calls in several])
+
+
+class Share:
+    """The calls that one thread makes of those that several share."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self.calls = calls
+
+    @cached_property
+    def _run(self) -> CallRun:
+        return CallRun(self.calls)
+
+    def __call__(self) -> None:
+        _, error = self._run.all()
+        if error is not None:
+            raise error
 
 
 def bind_moves(

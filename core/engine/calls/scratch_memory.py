@@ -6,6 +6,7 @@ Steps run one after another, so all have the same, which is then in the cache.
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,21 @@ class Scratch:
         self._backend = backend
         self._held: list[Any] = []
         self._given = 0
+        self._others: list[Scratch] = []
 
     def vacated(self) -> Scratch:
         """This room, for another step."""
         self._given = 0
         return self
+
+    def share(self, number: int) -> Scratch:
+        """Room for what one of several threads does of a step: of the first what is left of this,
+        which has that again afterwards."""
+        if number == 0:
+            return copy(self)
+        while len(self._others) < number:
+            self._others.append(Scratch(self._backend))
+        return self._others[number - 1].vacated()
 
     def __call__(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         size = math.prod(shape) * dtype.itemsize

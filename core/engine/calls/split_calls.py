@@ -41,7 +41,8 @@ class Split:
         self.parts = parts
 
     def __call__(self) -> None:
-        run_tasks(self.parts)
+        with one_blas_thread():
+            run_tasks(self.parts)
 
 
 def split_call(call: Call) -> Call:

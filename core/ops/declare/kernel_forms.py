@@ -15,10 +15,11 @@ class Kernels:
     plain:    `kernel(xp, *inputs, **wanted)`; the others give the same bits. None: it does not run.
     out:      `plain` with one more keyword: `out`, an array (or tuple of them) to write into.
     calls:    the same for NumPy as a list of bound calls: yields tuples of a function and its
-              arguments; `room(shape, dtype)` is memory between them, which other steps write to as
-              well. A plan lists them once, and makes them in every run: what decides which calls
-              there are has to be the same in all (attributes, shapes, types, inputs read on the
-              host). Arrays of an elementwise op that writes no variable may have gaps between rows.
+              arguments, and Parts of such (core/ops/declare/parted_calls.py), which several threads
+              take; `room(shape, dtype)` is memory between them, which other steps write to as well.
+              A plan lists them once, and makes them in every run: what decides which calls there
+              are has to be the same in all (attributes, shapes, types, inputs read on the host).
+              Arrays of an elementwise op that writes no variable may have gaps between rows.
     ufunc:    the NumPy function that is all of it: see `ufunc`.
     takes_bfloat16: whether `plain` takes and gives bfloat16 as it is, as what moves bits does;
               others are given float32, and rounded (core/engine/calls/bfloat16_kernels.py).

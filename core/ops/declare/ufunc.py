@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gradstep.core.ops.declare.parted_calls import make_calls
+
 Kernel = Callable[..., Any]
-Calls = Iterator[tuple[Any, ...]]  # a function and its arguments
+Calls = Iterator[Any]  # tuples of a function and its arguments, and Parts of such calls
 _PARTS = 16  # blocks that are to be in the cache at a time
 _SMALLEST_BLOCK = 1 << 14  # with smaller ones, the calls themselves take the time
 _CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
@@ -46,8 +48,7 @@ def from_calls(calls: Kernel) -> Kernel:
     """The kernel that makes the calls which `calls` lists, with room for them from nowhere."""
 
     def kernel(xp: Any, *inputs: Any, out: Any, **attrs: Any) -> Any:
-        for function, *arguments in calls(xp, *inputs, out=out, room=xp.empty, **attrs):
-            function(*arguments)
+        make_calls(calls(xp, *inputs, out=out, room=xp.empty, **attrs), xp.empty)
         return out
 
     return keywords_of(calls, kernel)

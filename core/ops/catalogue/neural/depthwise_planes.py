@@ -6,12 +6,20 @@ many images at a time as stay in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.catalogue.neural.convolution_types import Method
-from gradstep.core.ops.catalogue.neural.image_blocks import Axes, Padded, blocks, every_tap
+from gradstep.core.ops.catalogue.neural.image_blocks import (
+    Axes,
+    Padded,
+    blocks,
+    every_tap,
+    in_blocks,
+    sum_groups,
+)
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
 from gradstep.core.ops.declare.ufunc import Calls
 
@@ -44,57 +52,78 @@ def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     if out.size == 0:
         return
     split = out.reshape(*out.shape[:-1], *w.shape[-2:])
-    several = list(blocks(xp, x, prod(out.shape[1:])))
-    padded = Padded(x, axes, several[0].stop, room)
-    memory = room(split[several[0]].shape, out.dtype)
-    for images in several:
-        calls, seen = padded.take(xp, x[images], first=images.start == 0)
-        yield from calls
-        place = split[images]
-        part = memory[: place.shape[0]]
-        for number, (taps, _, _) in enumerate(every_tap(axes)):
-            shown = seen[_seen(taps, axes)][..., None]
-            yield xp.multiply, shown, w[taps], part if number else place
-            if number:
-                yield xp.add, place, part, place
+
+    def listed(some: Sequence[slice], room: Any) -> Calls:
+        padded = Padded(x, axes, several[0].stop, room)
+        memory = room(split[several[0]].shape, out.dtype)
+        for images in some:
+            calls, seen = padded.take(xp, x[images], first=images is some[0])
+            yield from calls
+            place = split[images]
+            part = memory[: place.shape[0]]
+            for number, (taps, _, _) in enumerate(every_tap(axes)):
+                shown = seen[_seen(taps, axes)][..., None]
+                yield xp.multiply, shown, w[taps], part if number else place
+                if number:
+                    yield xp.add, place, part, place
+
+    several = blocks(xp, x, prod(out.shape[1:]))
+    yield from in_blocks(xp, several, listed, room)
 
 
 def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[tap…, c, m] = the sum of x[n, o * stride + tap…, c] * g[n, o…, c, m] over n and o."""
-    yield out.fill, 0
     if g.size == 0 or out.size == 0:
+        yield out.fill, 0
         return
     split = g.reshape(*g.shape[:-1], *out.shape[-2:])
     summed = tuple(range(g.ndim - 1))
-    several = list(blocks(xp, x, prod(g.shape[1:])))
-    padded = Padded(x, axes, several[0].stop, room)
-    memory, total = room(split[several[0]].shape, g.dtype), room(out.shape[-2:], g.dtype)
-    for images in several:
-        calls, seen = padded.take(xp, x[images], first=images.start == 0)
-        yield from calls
-        some = split[images]
-        products = memory[: some.shape[0]]
-        for taps, _, _ in every_tap(axes):
-            yield xp.multiply, seen[_seen(taps, axes)][..., None], some, products
-            yield xp.sum, products, summed, None, total
-            yield xp.add, out[taps], total, out[taps]
+    several = blocks(xp, x, prod(g.shape[1:]))
+    groups = sum_groups(several, out.nbytes)
+    sums = [out, *(room(out.shape, out.dtype) for _ in groups[1:])]
+
+    def listed(some: Sequence[int], room: Any) -> Calls:
+        padded = Padded(x, axes, several[0].stop, room)
+        memory, total = room(split[several[0]].shape, g.dtype), room(out.shape[-2:], g.dtype)
+        for number in some:
+            place = sums[number]
+            yield place.fill, 0
+            for images in groups[number]:
+                first = number == some[0] and images is groups[number][0]
+                calls, seen = padded.take(xp, x[images], first)
+                yield from calls
+                products = memory[: images.stop - images.start]
+                for taps, _, _ in every_tap(axes):
+                    shown = seen[_seen(taps, axes)][..., None]
+                    yield xp.multiply, shown, split[images], products
+                    yield xp.sum, products, summed, None, total
+                    yield xp.add, place[taps], total, place[taps]
+
+    yield from in_blocks(xp, range(len(groups)), listed, room)
+    for other in sums[1:]:
+        yield xp.add, out, other, out
 
 
 def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[n, o * stride + tap…, c] += g[n, o…, c, m] * w[tap…, c, m], summed over m."""
-    yield out.fill, 0
     if g.size == 0 or out.size == 0:
+        yield out.fill, 0
         return
     split = g.reshape(*g.shape[:-1], *w.shape[-2:])
-    several = list(blocks(xp, g, prod(g.shape[1:])))
-    memory = room(split[several[0]].shape[:-1], g.dtype)
-    for images in several:
-        for taps, outputs, elements in every_tap(axes):
-            place = out[images][elements]
-            part = memory[: place.shape[0]][outputs]
-            for m in range(w.shape[-1]):
-                yield xp.multiply, split[images][outputs][..., m], w[taps][..., m], part
-                yield xp.add, place, part, place
+
+    def listed(some: Sequence[slice], room: Any) -> Calls:
+        memory = room(split[several[0]].shape[:-1], g.dtype)
+        for images in some:
+            yield out[images].fill, 0
+            for taps, outputs, elements in every_tap(axes):
+                place = out[images][elements]
+                part = memory[: place.shape[0]][outputs]
+                for m in range(w.shape[-1]):
+                    yield xp.multiply, split[images][outputs][..., m], w[taps][..., m], part
+                    yield xp.add, place, part, place
+
+    several = blocks(xp, g, prod(g.shape[1:]))
+    yield from in_blocks(xp, several, listed, room)
 
 
 DEPTHWISE = Method(

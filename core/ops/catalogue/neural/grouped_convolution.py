@@ -9,7 +9,7 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.catalogue.neural.convolution_types import Algorithm, Method
 from gradstep.core.ops.catalogue.neural.im2col_convolution import correlate, correlate_filter
-from gradstep.core.ops.catalogue.neural.image_blocks import Axes, contiguous
+from gradstep.core.ops.catalogue.neural.image_blocks import Axes, SameMemory, contiguous
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes
 from gradstep.core.ops.catalogue.neural.spread_convolution import spread
 from gradstep.core.ops.declare.ufunc import Calls
@@ -61,29 +61,10 @@ def _groups(channels: int, filter: Sequence[int], room: Any) -> Iterator[tuple[s
     """For each group its channels in the input and in the output, and memory: all have the same."""
     count = channels // filter[-2]
     size = filter[-1] // max(count, 1)
-    memory = _Shared(room)
+    memory = SameMemory(room)
     for i in range(count):
         ins, outs = slice(i * filter[-2], (i + 1) * filter[-2]), slice(i * size, (i + 1) * size)
         yield ins, outs, memory.vacated()
-
-
-class _Shared:
-    """Memory that is asked for by one group after the other, for the same arrays each time."""
-
-    def __init__(self, room: Any) -> None:
-        self._room = room
-        self._held: list[Any] = []
-        self._given = 0
-
-    def vacated(self) -> _Shared:
-        self._given = 0
-        return self
-
-    def __call__(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        if self._given == len(self._held):
-            self._held.append(self._room(shape, dtype))
-        self._given += 1
-        return self._held[self._given - 1]
 
 
 def _into(xp: Any, out: Any, algorithm: Algorithm, a: Any, b: Any, axes: Axes, room: Any) -> Calls:

@@ -2,13 +2,14 @@
 
 The patches of a few images, or of a few rows of one, are laid out at a time as a matrix, small
 enough to stay in the cache, and multiplied with the filter at once; on a device as many as memory
-allows. Any number of spatial axes. The arrays are contiguous; each function lists the calls that
-write into `out`, with `room(shape, dtype)` as memory on the way there.
+allows. Several threads share these blocks. Any number of spatial axes. The arrays are contiguous;
+each function lists the calls that write into `out`, with `room(shape, dtype)` as memory on the way
+there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -18,23 +19,37 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     Padded,
     block_bytes,
     elements,
+    images_at_a_time,
+    in_blocks,
     product_call,
+    small_beside,
+    sum_groups,
+    worth_of_products,
 )
 from gradstep.core.ops.declare.ufunc import Calls
 
 # With fewer channels than this, patches are copied element by element of the image's rows.
 _FEW_CHANNELS = 4
 
+_Block = tuple[slice, slice]  # images, and rows of each
+
 
 def correlate(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[n, o…, k] = the sum of x[n, o * stride + tap…, c] * w[tap…, c, k] over taps and c."""
     if out.size == 0:
         return
-    matrix = w.reshape(-1, w.shape[-1])
-    for patches in _patches(xp, x, axes, matrix.nbytes, room):
-        yield from patches.calls
-        place = out[patches.place].reshape(-1, w.shape[-1])
-        yield product_call(xp, patches.rows, matrix, place)
+    matrix = _rows(w)
+    if all(axis.trivial for axis in axes):
+        yield product_call(xp, _rows(x), matrix, _rows(out))
+        return
+
+    def listed(some: Sequence[_Block], room: Any) -> Calls:
+        for patches in _patches(xp, x, axes, some, room):
+            yield from patches.calls
+            yield product_call(xp, patches.rows, matrix, _rows(out[patches.place]))
+
+    several = _blocks(xp, x, axes, matrix)
+    yield from in_blocks(xp, several, listed, room, shared=small_beside(matrix.nbytes))
 
 
 def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
@@ -42,16 +57,32 @@ def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -
     if g.size == 0 or out.size == 0:
         yield out.fill, 0
         return
-    total, part = out.reshape(-1, g.shape[-1]), None
-    for number, patches in enumerate(_patches(xp, x, axes, out.nbytes, room)):
-        yield from patches.calls
-        rows = g[patches.place].reshape(-1, g.shape[-1])
-        if number == 0:
-            yield product_call(xp, patches.rows.T, rows, total)
-        else:
-            part = room(total.shape, total.dtype) if part is None else part
-            yield product_call(xp, patches.rows.T, rows, part)
-            yield xp.add, total, part, total
+    total = _rows(out)
+    if all(axis.trivial for axis in axes):
+        yield product_call(xp, _rows(x).T, _rows(g), total)
+        return
+    several = _blocks(xp, x, axes, total)
+    groups = sum_groups(several, total.nbytes)
+    sums = [total, *(room(total.shape, total.dtype) for _ in groups[1:])]
+
+    def listed(some: Sequence[int], room: Any) -> Calls:
+        blocks = [block for number in some for block in groups[number]]
+        places = [(sums[number], i) for number in some for i in range(len(groups[number]))]
+        part = room(total.shape, total.dtype) if len(blocks) > len(some) else None
+        for (place, i), patches in zip(places, _patches(xp, x, axes, blocks, room), strict=True):
+            yield from patches.calls
+            factors = patches.rows.T, _rows(g[patches.place])
+            yield product_call(xp, *factors, part if i else place)
+            if i:
+                yield xp.add, place, part, place
+
+    yield from in_blocks(xp, range(len(groups)), listed, room)
+    for other in sums[1:]:
+        yield xp.add, total, other, total
+
+
+def _rows(x: Any) -> Any:
+    return x.reshape(-1, x.shape[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,45 +91,58 @@ class _Patches:
     rows: the matrix [outputs, taps * channels], which is good until the next ones are laid out."""
 
     calls: list[tuple[Any, ...]]
-    place: tuple[slice, ...]
+    place: _Block
     rows: Any
 
 
-def _patches(xp: Any, x: Any, axes: Axes, beside: int, room: Any) -> Iterator[_Patches]:
-    """The patches of all images, block by block. beside: bytes of the matrix that each block is
-    multiplied with, or into: where that is large it passes the cache once a block, so blocks are
-    to be larger."""
-    channels = x.shape[-1]
-    if all(axis.trivial for axis in axes):
-        yield _Patches([], (slice(None),), x.reshape(-1, channels))
-        return
-    size = prod(axis.window for axis in axes) * channels
-    fitting = max(block_bytes(xp), 2 * beside) // (size * x.dtype.itemsize)
-    images, rows = _at_a_time(x.shape[0], axes, fitting)
-    columns = room((images * rows * elements(axes[1:]) * size,), x.dtype)
-    padded = Padded(x, axes, images, room)
-    for start in range(0, x.shape[0], images):
-        some = slice(start, min(start + images, x.shape[0]))
-        calls, seen = padded.take(xp, x[some], first=start == 0)
-        windows = _windows(xp, seen, axes)
-        for row in range(0, axes[0].out, rows):
-            place = some, slice(row, min(row + rows, axes[0].out))
-            source = windows[_of_rows(place[1], axes, channels)]
-            laid = columns[: source.size].reshape(source.shape)
-            yield _Patches(
-                [*calls, (xp.copyto, laid, source)], place, _as_rows(laid, axes, channels)
-            )
-            calls = []
+def _blocks(xp: Any, x: Any, axes: Axes, beside: Any) -> list[_Block]:
+    """The outputs, block by block. beside: the matrix that the patches of each are multiplied with,
+    or into: where that is large it passes the cache once a block, so blocks are to be larger."""
+    size = len(beside) * x.dtype.itemsize
+    fitting = max(block_bytes(xp), 2 * beside.nbytes) // size
+    images, rows = _at_a_time(xp, x.shape[0], axes, fitting, beside.size)
+    return [
+        (slice(image, min(image + images, x.shape[0])), slice(row, min(row + rows, axes[0].out)))
+        for image in range(0, x.shape[0], images)
+        for row in range(0, axes[0].out, rows)
+    ]
 
 
-def _at_a_time(images: int, axes: Axes, outputs: int) -> tuple[int, int]:
-    """How many images are taken at a time, and how many rows of each, for about so many outputs:
-    of one image parts that are as good as equal."""
+def _at_a_time(xp: Any, images: int, axes: Axes, outputs: int, products: int) -> tuple[int, int]:
+    """How many images are taken at a time, and how many rows of each, for about so many outputs,
+    with so many multiplications each: of one image parts that are as good as equal."""
     whole = elements(axes)
     if whole <= outputs:
-        return min(images, outputs // whole), axes[0].out
+        worth = worth_of_products(images * whole * products)
+        return images_at_a_time(xp, images, outputs // whole, worth), axes[0].out
     parts = min(-(-whole // max(outputs, 1)), axes[0].out)
     return 1, -(-axes[0].out // parts)
+
+
+def _patches(
+    xp: Any, x: Any, axes: Axes, several: Sequence[_Block], room: Any
+) -> Iterator[_Patches]:
+    """The patches of these blocks, one after the other."""
+    channels = x.shape[-1]
+    size = prod(axis.window for axis in axes) * channels
+    images, rows = (
+        max(part.stop - part.start for part in parts) for parts in zip(*several, strict=True)
+    )
+    columns = room((images * rows * elements(axes[1:]) * size,), x.dtype)
+    padded = Padded(x, axes, images, room)
+    taken: slice | None = None
+    calls: list[tuple[Any, ...]] = []
+    seen: Any = None
+    for some, part in several:
+        if some != taken:
+            calls, seen = padded.take(xp, x[some], first=taken is None)
+            taken = some
+        source = _windows(xp, seen, axes)[_of_rows(part, axes, channels)]
+        laid = columns[: source.size].reshape(source.shape)
+        yield _Patches(
+            [*calls, (xp.copyto, laid, source)], (some, part), _as_rows(laid, axes, channels)
+        )
+        calls = []
 
 
 def _windows(xp: Any, x: Any, axes: Axes) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
+from gradstep.core.ops.declare.parted_calls import in_parts
+from gradstep.core.ops.declare.ufunc import Calls
 
 Axes = Sequence[Axis]
 Call = tuple[Any, ...]  # a function and its arguments
@@ -19,17 +21,63 @@ Call = tuple[Any, ...]  # a function and its arguments
 _HOST_BLOCK = 1 << 20
 _DEVICE_BLOCK = 256 << 20
 
+# What is worth a block that another thread may take: elements that are gone through tap by tap,
+# and multiplications of a product.
+_WORTH_ELEMENTS = 1 << 17
+_WORTH_PRODUCTS = 1 << 24
+_BLOCKS = 16  # more than that are made to fit a cache only
+
+# Bytes of a filter up to which threads share blocks. Those of larger ones are larger themselves,
+# as are the products, which threads share then.
+_SMALL_FILTER = 1 << 20
+_SUMS = 8  # over blocks, which are added up in the end: at most, and in so many bytes
+_SUMS_BYTES = 4 << 20
+
 
 def block_bytes(xp: Any) -> int:
     """How many bytes are to be worked on at a time."""
     return _HOST_BLOCK if xp is np else _DEVICE_BLOCK
 
 
-def blocks(xp: Any, x: Any, size: int) -> Iterator[slice]:
-    """The images of `x`, as many at a time as go into one block with `size` elements each."""
-    step = max(1, block_bytes(xp) // max(1, size * x.dtype.itemsize))
-    for start in range(0, x.shape[0], step):
-        yield slice(start, min(start + step, x.shape[0]))
+def blocks(xp: Any, x: Any, size: int, products: int = 0) -> list[slice]:
+    """The images of `x` in blocks that are as good as equal, of as many images as go into one with
+    `size` elements each, or as are worth it. products: multiplications of an image that come with
+    these, in matrix products."""
+    fitting = block_bytes(xp) // max(1, size * x.dtype.itemsize)
+    worth = max(x.shape[0] * size // _WORTH_ELEMENTS, worth_of_products(x.shape[0] * products))
+    step = images_at_a_time(xp, x.shape[0], fitting, worth)
+    return [slice(i, min(i + step, x.shape[0])) for i in range(0, x.shape[0], step)]
+
+
+def worth_of_products(count: int) -> int:
+    """How many blocks matrix products of so many multiplications are worth."""
+    return count // _WORTH_PRODUCTS
+
+
+def images_at_a_time(xp: Any, images: int, fitting: int, worth: int) -> int:
+    """How many of so many images make a block, of which `fitting` ones go into one, and so many
+    blocks are worth it: such that, of few blocks, two, four or eight threads have as many."""
+    count = -(-images // max(1, fitting))
+    if xp is np:
+        count = max(count, min(worth, _BLOCKS))
+        if 1 < count < _BLOCKS:
+            count = 1 << (count - 1).bit_length()
+    return max(1, -(-images // max(1, count)))
+
+
+def in_blocks(
+    xp: Any,
+    several: Sequence[Any],
+    listed: Callable[[Sequence[Any], Any], Calls],
+    room: Any,
+    shared: bool = True,
+) -> Calls:
+    """What is done with one block after the other; on the host several threads may share them.
+    listed: the calls for some of them."""
+    if xp is np and shared:
+        yield from in_parts(several, listed, room)
+    else:
+        yield from listed(several, room)
 
 
 def every_tap(axes: Axes) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
@@ -39,6 +87,40 @@ def every_tap(axes: Axes) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
         pairs = [axis.within(tap) for axis, tap in zip(axes, taps, strict=True)]
         outputs, elements = zip(*pairs, strict=True)
         yield taps, (slice(None), *outputs), (slice(None), *elements)
+
+
+def small_beside(nbytes: int) -> bool:
+    """Whether a filter of that many bytes leaves blocks as small as they are without it."""
+    return nbytes <= _SMALL_FILTER
+
+
+def sum_groups(several: Sequence[Any], nbytes: int) -> list[Sequence[Any]]:
+    """Which blocks are added up with which, where a sum has that many bytes; the sums are added up
+    in the end. So the order in which numbers are added hangs on shapes alone."""
+    fitting = _SUMS_BYTES // nbytes if small_beside(nbytes) else 1
+    count = max(1, min(len(several), _SUMS, fitting))
+    ends = [len(several) * i // count for i in range(count + 1)]
+    return [several[start:stop] for start, stop in pairwise(ends)]
+
+
+class SameMemory:
+    """Memory that is asked for again and again, in the same order, for arrays that are no larger
+    than the first time."""
+
+    def __init__(self, room: Any) -> None:
+        self._room = room
+        self._held: list[Any] = []
+        self._given = 0
+
+    def vacated(self) -> SameMemory:
+        self._given = 0
+        return self
+
+    def __call__(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        if self._given == len(self._held):
+            self._held.append(self._room((prod(shape),), dtype))
+        self._given += 1
+        return self._held[self._given - 1][: prod(shape)].reshape(shape)
 
 
 class Padded:

@@ -14,7 +14,6 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.typing.static_values import shape_of
 
@@ -67,8 +66,6 @@ def _mean_gradient(back: str) -> Any:
     return rule
 
 
-_MAX, _MAX_OUT = kernels(pooling_kernels.largest)
-_MEAN, _MEAN_OUT = kernels(pooling_kernels.mean)
 _TIES = "where several are the largest, the gradient goes to the first"
 _EVERYWHERE = (
     "NCHW works everywhere, which TensorFlow computes on a GPU only; an image smaller than the "
@@ -89,7 +86,7 @@ op(
     choices={"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D},
     formula="pool(max, input, slide)",
     infer=pooled(maximum=True),
-    kernel=Kernels(_MAX, out=_MAX_OUT),
+    kernel=kernels(pooling_kernels.largest),
     gradient=_max_gradient("MaxPoolGrad"),
     samples=max_samples,
     arithmetic="exact",
@@ -105,7 +102,7 @@ op(
     choices={"padding": PADDINGS, "data_format": FORMATS_2D},
     formula="pool(mean, value, slide)",
     infer=pooled(maximum=False),
-    kernel=Kernels(_MEAN, out=_MEAN_OUT),
+    kernel=kernels(pooling_kernels.mean),
     gradient=_mean_gradient("AvgPoolGrad"),
     samples=mean_samples,
     arithmetic="reducing",

@@ -20,6 +20,7 @@ from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import known_sizes
 from gradstep.core.ops.catalogue.neural.window_attributes import PADDINGS
 from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.parted_calls import make_calls
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import wrong_type
@@ -50,7 +51,7 @@ def _with_argmax(
     pool = Pool(op.type, op.attrs, depth=True)
     pool.out_sizes(x.shape)
     axes = pool.axes(x.shape)
-    place = _places(xp, first_largest(xp, x, axes), axes)
+    place = _places(xp, make_calls(first_largest(xp, x, axes, xp.empty), xp.empty), axes)
     image = xp.arange(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1)) * prod(x.shape[1:])
     values = xp.take(x.reshape(-1), place + image, axis=0)
     return values, (place + image if include_batch_in_index else place).astype(DType(Targmax).numpy)

@@ -10,13 +10,12 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural import pooling_kernels
 from gradstep.core.ops.catalogue.neural.pooling import max_samples, mean_samples
 from gradstep.core.ops.catalogue.neural.pooling_rules import (
+    MAX_AGAIN,
+    MAX_BACK,
+    MEAN_BACK,
     given,
-    max_again,
     max_again_type,
-    max_back,
-    max_back_out,
     max_back_type,
-    mean_back,
     mean_back_type,
 )
 from gradstep.core.ops.catalogue.neural.pooling_windows import Pool
@@ -26,7 +25,7 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.parted_calls import make_calls
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import Sample, Samples, op
 from gradstep.core.ops.typing.static_values import zeros_like
@@ -41,7 +40,7 @@ def _with_output(type: str, forward: Samples, again: bool = False) -> Samples:
         for sample in forward(rng):
             (x,), pool = sample.inputs, Pool(type, sample.attrs, depth=True)
             y = np.empty(certain(pool.out_sizes(x.shape)))
-            pooling_kernels.largest(np, x, pool.axes(x.shape), y)
+            make_calls(pooling_kernels.largest(np, x, pool.axes(x.shape), y, np.empty), np.empty)
             grad = rng.normal(size=x.shape if again else y.shape)
             if not (again and sample.attrs["padding"] == "EXPLICIT"):
                 found.append(Sample((x, y, grad), sample.attrs, sample.differentiable))
@@ -95,7 +94,7 @@ op(
     choices={**_CHOICES, "padding": PADDINGS_EXPLICIT},
     formula="pool_max_back(orig_input, grad, slide)",
     infer=max_back_type,
-    kernel=Kernels(max_back, out=max_back_out),
+    kernel=MAX_BACK,
     gradient=_back_gradient("MaxPoolGradGrad"),
     samples=_with_output("MaxPool", max_samples),
     arithmetic="reducing",
@@ -111,7 +110,7 @@ op(
     choices=_CHOICES,
     formula="pool_at(orig_input, grad, slide)",
     infer=max_again_type,
-    kernel=max_again,
+    kernel=MAX_AGAIN,
     gradient=_back_gradient("MaxPoolGrad"),
     samples=_with_output("MaxPool", max_samples, again=True),
     arithmetic="exact",
@@ -127,7 +126,7 @@ op(
     choices=_CHOICES,
     formula="pool_mean_back(orig_input_shape, grad, slide)",
     infer=mean_back_type,
-    kernel=mean_back,
+    kernel=MEAN_BACK,
     gradient=_mean_gradient("AvgPool"),
     samples=_with_sizes("AvgPool", mean_samples),
     arithmetic="reducing",

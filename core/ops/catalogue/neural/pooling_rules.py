@@ -13,10 +13,11 @@ from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes
 from gradstep.core.ops.catalogue.neural.window_attributes import attributes
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import Infer, InferContext
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
-from gradstep.core.ops.declare.ufunc import Kernel
+from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls
 
 # TensorFlow's gradients take these, but its op does not.
 _REFUSED = {"MaxPool": (DType.UINT32, DType.UINT64)}
@@ -83,51 +84,55 @@ def _check_pooled(pool: Pool, image: Sizes, y: Sizes, g: Sizes) -> None:
     pool.check("grad", wanted, g)
 
 
-def kernels(algorithm: Callable[..., None]) -> tuple[Kernel, Kernel]:
-    """Kernels of `pool(input)`: plain, and with a place for the result."""
+def kernels(algorithm: Callable[..., Calls]) -> Kernels:
+    """Kernels of `pool(input)`."""
 
-    def compute(xp: Any, x: Any, op: Operation, out: Any = None) -> Any:
-        pool = Pool(op.type, op.attrs, depth=True)
-        result = xp.empty(pool.out_sizes(x.shape), x.dtype) if out is None else out
-        algorithm(xp, x, pool.axes(x.shape), result)
-        return result
+    def calls(xp: Any, x: Any, *, op: Operation, out: Any, room: Any) -> Calls:
+        pool = _pool(op)
+        pool.out_sizes(x.shape)  # raises where no window fits
+        yield from algorithm(xp, x, pool.axes(x.shape), out, room)
 
-    def kernel(xp: Any, x: Any, *, op: Operation) -> Any:
-        return compute(xp, x, op)
+    def empty(xp: Any, x: Any, op: Operation) -> Any:
+        return xp.empty(_pool(op).out_sizes(x.shape), x.dtype)
 
-    def out_kernel(xp: Any, x: Any, *, op: Operation, out: Any) -> Any:
-        return compute(xp, x, op, out)
-
-    return kernel, out_kernel
+    return kernels_of(calls, empty)
 
 
-def max_back(xp: Any, x: Any, y: Any, g: Any, *, op: Operation) -> Any:
-    """Kernel of MaxPoolGrad. The largest are found anew: of `y`, only the shape counts."""
-    return max_back_out(xp, x, y, g, op=op, out=xp.empty(x.shape, g.dtype))
+def kernels_of(calls: Kernel, empty: Callable[..., Any]) -> Kernels:
+    """What makes these calls, plain and with a place for the result, which `empty` makes."""
+    into = from_calls(calls)
+
+    def plain(xp: Any, *inputs: Any, op: Operation) -> Any:
+        return into(xp, *inputs, op=op, out=empty(xp, *inputs, op))
+
+    return Kernels(plain, out=into, calls=calls)
 
 
-def max_back_out(xp: Any, x: Any, y: Any, g: Any, *, op: Operation, out: Any) -> Any:
-    """The same with a place for the result."""
-    pool = Pool(op.type, op.attrs, depth=True)
+def _pool(op: Operation) -> Pool:
+    return Pool(op.type, op.attrs, depth=True)
+
+
+def _max_back(xp: Any, x: Any, y: Any, g: Any, *, op: Operation, out: Any, room: Any) -> Calls:
+    """The largest are found anew: of `y`, only the shape counts."""
+    pool = _pool(op)
     _check_pooled(pool, x.shape, y.shape, g.shape)
-    pooling_kernels.largest_back(xp, x, g, pool.axes(x.shape), out)
-    return out
+    yield from pooling_kernels.largest_back(xp, x, g, pool.axes(x.shape), out, room)
 
 
-def max_again(xp: Any, x: Any, y: Any, g: Any, *, op: Operation) -> Any:
-    """Kernel of MaxPoolGradGrad."""
-    pool = Pool(op.type, op.attrs, depth=True)
+def _max_again(xp: Any, x: Any, y: Any, g: Any, *, op: Operation, out: Any, room: Any) -> Calls:
+    pool = _pool(op)
     pool.check("grad", x.shape, g.shape)
     _check_pooled(pool, x.shape, y.shape, y.shape)
-    out = xp.zeros(y.shape, g.dtype)
-    pooling_kernels.chosen(xp, x, y, g, pool.axes(x.shape), out)
-    return out
+    yield from pooling_kernels.chosen(xp, x, y, g, pool.axes(x.shape), out, room)
 
 
-def mean_back(xp: Any, told: Any, g: Any, *, op: Operation) -> Any:
-    """Kernel of AvgPoolGrad."""
+def _mean_back(xp: Any, told: Any, g: Any, *, op: Operation, out: Any, room: Any) -> Calls:
     pool, sizes = Pool(op.type, op.attrs, depth=False), integers(told)
     pool.check("grad", pool.out_sizes(sizes), g.shape)
-    out = xp.empty(sizes, g.dtype)
-    pooling_kernels.mean_back(xp, g, pool.axes(sizes), out)
-    return out
+    yield from pooling_kernels.mean_back(xp, g, pool.axes(sizes), out, room)
+
+
+# Of MaxPoolGrad, MaxPoolGradGrad and AvgPoolGrad.
+MAX_BACK = kernels_of(_max_back, lambda xp, x, y, g, op: xp.empty(x.shape, g.dtype))
+MAX_AGAIN = kernels_of(_max_again, lambda xp, x, y, g, op: xp.empty(y.shape, g.dtype))
+MEAN_BACK = kernels_of(_mean_back, lambda xp, told, g, op: xp.empty(integers(told), g.dtype))

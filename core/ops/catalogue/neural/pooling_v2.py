@@ -11,6 +11,7 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural import pooling_kernels
+from gradstep.core.ops.catalogue.neural.pooling_rules import kernels_of
 from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import (
     Sizes,
@@ -20,10 +21,12 @@ from gradstep.core.ops.catalogue.neural.sliding_windows import (
 )
 from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.parted_calls import make_calls
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, Samples, op
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.typing.static_values import zeros_like
 
 _ATTRS: dict[str, Any] = {"padding": str, "data_format": "NHWC"}
@@ -66,26 +69,40 @@ def _back_type(ctx: InferContext) -> TensorType:
     return TensorType(dtype, Shape(sizes))
 
 
-def _largest(xp: Any, x: Any, ksize: Any, strides: Any, *, op: Operation) -> Any:
+def _largest(
+    xp: Any, x: Any, ksize: Any, strides: Any, *, op: Operation, out: Any, room: Any
+) -> Calls:
     pool = _pool(op, ksize, strides)
-    out = xp.empty(pool.out_sizes(x.shape), x.dtype)
-    pooling_kernels.largest(xp, x, pool.axes(x.shape), out)
-    return out
+    pool.out_sizes(x.shape)  # raises where no window fits
+    yield from pooling_kernels.largest(xp, x, pool.axes(x.shape), out, room)
 
 
-def _back(xp: Any, x: Any, y: Any, g: Any, ksize: Any, strides: Any, *, op: Operation) -> Any:
-    pool, out = _pool(op, ksize, strides), xp.empty(x.shape, g.dtype)
+def _back(
+    xp: Any, x: Any, y: Any, g: Any, ksize: Any, strides: Any, *, op: Operation, out: Any, room: Any
+) -> Calls:
+    pool = _pool(op, ksize, strides)
     pool.check("grad", pool.out_sizes(x.shape), g.shape)
-    pooling_kernels.largest_back(xp, x, g, pool.axes(x.shape), out)
-    return out
+    yield from pooling_kernels.largest_back(xp, x, g, pool.axes(x.shape), out, room)
 
 
-def _again(xp: Any, x: Any, y: Any, g: Any, ksize: Any, strides: Any, *, op: Operation) -> Any:
+def _again(
+    xp: Any, x: Any, y: Any, g: Any, ksize: Any, strides: Any, *, op: Operation, out: Any, room: Any
+) -> Calls:
     pool = _pool(op, ksize, strides)
     pool.check("grad", x.shape, g.shape)
-    out = xp.zeros(y.shape, g.dtype)
-    pooling_kernels.chosen(xp, x, y, g, pool.axes(x.shape), out)
-    return out
+    yield from pooling_kernels.chosen(xp, x, y, g, pool.axes(x.shape), out, room)
+
+
+def _empty(xp: Any, x: Any, ksize: Any, strides: Any, op: Operation) -> Any:
+    return xp.empty(_pool(op, ksize, strides).out_sizes(x.shape), x.dtype)
+
+
+def _empty_back(xp: Any, x: Any, y: Any, g: Any, *window: Any) -> Any:
+    return xp.empty(x.shape, g.dtype)
+
+
+def _empty_again(xp: Any, x: Any, y: Any, g: Any, *window: Any) -> Any:
+    return xp.empty(y.shape, g.dtype)
 
 
 def _given(op: OpView) -> dict[str, Any]:
@@ -117,7 +134,7 @@ def _samples(also: Callable[[Any, Any, np.random.Generator], tuple[Any, ...]]) -
             attrs = {"ksize": integers(ksize), "strides": integers(strides), "padding": padding}
             pool = Pool("MaxPoolV2", attrs, depth=True)
             y = np.empty(certain(pool.out_sizes(size)))
-            pooling_kernels.largest(np, x, pool.axes(size), y)
+            make_calls(pooling_kernels.largest(np, x, pool.axes(size), y, np.empty), np.empty)
             inputs = (x, *also(x, y, rng), ksize, strides)
             found.append(Sample(inputs, {"padding": padding}))
         return found
@@ -136,7 +153,7 @@ op(
     choices=_CHOICES,
     formula="pool(max, input, slide)",
     infer=_pooled,
-    kernel=_largest,
+    kernel=kernels_of(_largest, _empty),
     gradient=_gradient,
     samples=_samples(lambda x, y, rng: ()),
     arithmetic="exact",
@@ -151,7 +168,7 @@ op(
     choices=_CHOICES,
     formula="pool_max_back(orig_input, grad, slide)",
     infer=_back_type,
-    kernel=_back,
+    kernel=kernels_of(_back, _empty_back),
     gradient=_back_gradient,
     samples=_samples(lambda x, y, rng: (y, rng.normal(size=y.shape))),
     arithmetic="reducing",
@@ -166,7 +183,7 @@ op(
     choices=_CHOICES,
     formula="pool_at(orig_input, grad, slide)",
     infer=_pooled,
-    kernel=_again,
+    kernel=kernels_of(_again, _empty_again),
     samples=_samples(lambda x, y, rng: (y, rng.normal(size=x.shape))),
     arithmetic="exact",
     doc="The gradient of MaxPoolGradV2: what `grad` has where each window's largest value is.",

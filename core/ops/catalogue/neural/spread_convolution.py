@@ -5,6 +5,7 @@ Memory and arrays are as in im2col_convolution.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -14,6 +15,7 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     blocks,
     elements,
     every_tap,
+    in_blocks,
     product_call,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
@@ -42,20 +44,23 @@ def _rows(x: Any) -> Any:
 
 def _spread_taps(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """Tap by tap: a product of all outputs with the filter there, added where it belongs."""
-    yield out.fill, 0
     apart = all(axis.reach <= axis.stride for axis in axes)  # no element is seen twice
-    several = list(blocks(xp, g, elements(axes) * w.shape[-2]))
-    memory = room((several[0].stop, *g.shape[1:-1], w.shape[-2]), g.dtype)
-    for images in several:
-        some, places = g[images], out[images]
-        part = memory[: some.shape[0]]
-        for taps, outputs, seen in every_tap(axes):
-            yield product_call(xp, _rows(some), w[taps].T, _rows(part))
-            place = places[seen]
-            if apart:
-                yield xp.copyto, place, part[outputs]
-            else:
-                yield xp.add, place, part[outputs], place
+
+    def listed(some: Sequence[slice], room: Any) -> Calls:
+        memory = room((several[0].stop, *g.shape[1:-1], w.shape[-2]), g.dtype)
+        for images in some:
+            place = out[images]
+            part = memory[: place.shape[0]]
+            yield place.fill, 0
+            for taps, outputs, seen in every_tap(axes):
+                yield product_call(xp, _rows(g[images]), w[taps].T, _rows(part))
+                if apart:
+                    yield xp.copyto, place[seen], part[outputs]
+                else:
+                    yield xp.add, place[seen], part[outputs], place[seen]
+
+    several = blocks(xp, g, elements(axes) * w.shape[-2], elements(axes) * w.size)
+    yield from in_blocks(xp, several, listed, room)
 
 
 def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
@@ -67,22 +72,25 @@ def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> 
     strides = tuple(axis.stride for axis in axes)
     lengths = tuple(axis.out + (axis.reach - 1) // axis.stride for axis in axes)
     column, plane = elements(axes) * matrix.shape[0], channels * prod((*strides, *lengths))
-    several = list(blocks(xp, g, column))
-    first, second = (room((several[0].stop * size,), g.dtype) for size in (column, plane))
-    for images in several:
-        some, places = g[images], out[images]
-        count = some.shape[0]
-        columns = first[: count * column].reshape(matrix.shape[0], -1)
-        planes = second[: count * plane].reshape(*strides, channels, count, *lengths)
-        yield product_call(xp, matrix, _rows(some).T, columns)
-        yield planes.fill, 0
-        products = columns.reshape(*windows, channels, count, *outs)
-        for taps in product(*(range(axis.window) for axis in axes)):
-            pairs = [_phase(axis, tap) for axis, tap in zip(axes, taps, strict=True)]
-            phase, runs = zip(*pairs, strict=True)
-            place = planes[phase][(..., *runs)]
-            yield xp.add, place, products[taps], place
-        yield from _back(xp, planes, axes, places)
+
+    def listed(some: Sequence[slice], room: Any) -> Calls:
+        first, second = (room((several[0].stop * size,), g.dtype) for size in (column, plane))
+        for images in some:
+            count = images.stop - images.start
+            columns = first[: count * column].reshape(matrix.shape[0], -1)
+            planes = second[: count * plane].reshape(*strides, channels, count, *lengths)
+            yield product_call(xp, matrix, _rows(g[images]).T, columns)
+            yield planes.fill, 0
+            products = columns.reshape(*windows, channels, count, *outs)
+            for taps in product(*(range(axis.window) for axis in axes)):
+                pairs = [_phase(axis, tap) for axis, tap in zip(axes, taps, strict=True)]
+                phase, runs = zip(*pairs, strict=True)
+                place = planes[phase][(..., *runs)]
+                yield xp.add, place, products[taps], place
+            yield from _back(xp, planes, axes, out[images])
+
+    several = blocks(xp, g, column, elements(axes) * matrix.size)
+    yield from in_blocks(xp, several, listed, room)
 
 
 def _phase(axis: Axis, tap: int) -> tuple[int, slice]:

@@ -4,8 +4,6 @@ The taps are laid side by side in memory, where NumPy is fast however few channe
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from gradstep.core.ops.catalogue.neural.image_blocks import Axes
@@ -28,9 +26,3 @@ def by_taps(x: np.ndarray, axes: Axes) -> np.ndarray:
     sizes = [size for axis in axes for size in (axis.out, axis.window)]
     outputs, taps = range(1, 2 * len(axes), 2), range(2, 2 * len(axes) + 1, 2)
     return x.reshape(len(x), *sizes).transpose(*taps, 0, *outputs)
-
-
-def taps_of(x: np.ndarray, axes: Axes) -> np.ndarray:
-    """A copy [taps, elements of all images]."""
-    taps = prod(axis.window for axis in axes)
-    return by_taps(x, axes).copy("C").reshape(taps, -1)

@@ -12,6 +12,7 @@ from hypothesis import given
 from gradstep.core.ops.catalogue.neural import pooling_kernels
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
 from gradstep.core.ops.catalogue.neural.tiled_pooling import tiles
+from gradstep.core.ops.declare.parted_calls import make_calls
 from tests.support.windows import run
 
 _SIZES = st.tuples(st.integers(1, 3), st.integers(1, 4))  # windows of an axis, and elements of each
@@ -50,8 +51,8 @@ def test_the_bits_are_those_of_any_windows(
 
 def _both(x: np.ndarray, g: np.ndarray, axes: Any) -> tuple[np.ndarray, np.ndarray]:
     y, dx = np.full_like(g, 7), np.full_like(x, 7)
-    pooling_kernels.largest(np, x, axes, y)
-    pooling_kernels.largest_back(np, x, g, axes, dx)
+    make_calls(pooling_kernels.largest(np, x, axes, y, np.empty), np.empty)
+    make_calls(pooling_kernels.largest_back(np, x, g, axes, dx, np.empty), np.empty)
     return y, dx
 
 
