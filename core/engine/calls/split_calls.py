@@ -29,6 +29,7 @@ WORTH_SPLITTING = 2 * _ELEMENTS
 _PRODUCTS = 1 << 26
 _FEWEST = 256  # rows or columns of a product: fewer, and what is shared is read too often
 _PARTS = 16  # at most
+_EVEN = {3: 4, 5: 4, 7: 8, 9: 8}
 _LOG = logging.getLogger("gradstep.engine")
 
 
@@ -144,7 +145,7 @@ def _split_product(a: Any, b: Any, place: Any = None, out: Any = None) -> list[P
             return None
         return [((a[i:j], b[i:j], place[i:j]), {}) for i, j in pairwise(ends)]
     rows, columns = place.shape
-    ends = _ends(max(rows, columns), min(count, max(rows, columns) // _FEWEST))
+    ends = _ends(max(rows, columns), count, max(rows, columns) // _FEWEST)
     if ends is None:
         return None
     if rows >= columns:
@@ -159,9 +160,10 @@ _RULES: dict[Any, Rule] = {
 }
 
 
-def _ends(size: int, count: int) -> list[int] | None:
-    """Where so many parts, or as many as are sensible, begin and end; None for less than two."""
-    count = min(size, count, _PARTS)
+def _ends(size: int, count: int, most: int = _PARTS) -> list[int] | None:
+    """Where so many parts, or as many as are sensible, begin and end; None for less than two.
+    Where few would leave a thread with one more than another, there is one more or less."""
+    count = min(size, _EVEN.get(count, count), most, _PARTS)
     return [size * i // count for i in range(count + 1)] if count > 1 else None
 
 

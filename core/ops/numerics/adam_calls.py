@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.declare.parted_calls import in_parts
 from gradstep.core.ops.declare.ufunc import BLOCK, Calls
 from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.numerics.scalar_operands import number, one
 
 Arrays = Sequence[Any]
 _BLOCK = 2 * BLOCK  # elements; a dozen calls on seven arrays are worth leaving the first cache
+_MANY = 1 << 20  # elements; from here on several threads are worth it
 _FEW = 1 << 10  # elements; up to here a call costs more than what it does to them
 
 
@@ -39,24 +41,32 @@ def adam_calls(
     rest1 = yield from _rest(beta1, room)
     rest2 = yield from _rest(beta2, room)
     size = max(min(var.size, _BLOCK), 1)
-    root, spare = [room((size,), var.dtype) for _ in range(2)]
     apart = [not np.may_share_memory(a, b) for a, b in zip(out, (var, m, v), strict=True)]
     flat = [x.reshape(-1) for x in (var, m, v, *out, grad)]
-    for at in range(0, var.size, size):
-        *parts, g = (x[at : at + size] for x in flat)
-        old, new = parts[:3], parts[3:]
-        x, y = root[: g.size], spare[: g.size]
-        step, *work = (n if own else y for n, own in zip(new, apart, strict=True))
-        yield from _moments(old[1:], new[1:], g, (rest1, rest2), work, room)
-        if use_nesterov:
-            yield np.multiply, new[1], beta1, x
-            yield np.multiply, rest1, g, step
-            yield np.add, x, step, step
-        yield np.multiply, step if use_nesterov else new[1], alpha, step
-        yield np.sqrt, new[2], x
-        yield np.add, x, epsilon, x
-        yield np.divide, step, x, step
-        yield np.subtract, old[0], step, new[0]
+
+    def listed(some: Sequence[int], room: Any) -> Calls:
+        root, spare = [room((size,), var.dtype) for _ in range(2)]
+        for at in some:
+            *parts, g = (x[at : at + size] for x in flat)
+            old, new = parts[:3], parts[3:]
+            x, y = root[: g.size], spare[: g.size]
+            step, *work = (n if own else y for n, own in zip(new, apart, strict=True))
+            yield from _moments(old[1:], new[1:], g, (rest1, rest2), work, room)
+            if use_nesterov:
+                yield np.multiply, new[1], beta1, x
+                yield np.multiply, rest1, g, step
+                yield np.add, x, step, step
+            yield np.multiply, step if use_nesterov else new[1], alpha, step
+            yield np.sqrt, new[2], x
+            yield np.add, x, epsilon, x
+            yield np.divide, step, x, step
+            yield np.subtract, old[0], step, new[0]
+
+    several = range(0, var.size, size)
+    if var.size < _MANY:
+        yield from listed(several, room)
+    else:
+        yield from in_parts(several, listed, room)
 
 
 def _rate(beta1_power: Any, beta2_power: Any, lr: Any, room: Any) -> Any:

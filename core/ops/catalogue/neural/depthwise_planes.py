@@ -19,6 +19,7 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     every_tap,
     in_blocks,
     sum_groups,
+    worth_of_elements,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
 from gradstep.core.ops.declare.ufunc import Calls
@@ -47,6 +48,11 @@ def _seen(taps: tuple[int, ...], axes: Axes) -> tuple[slice, ...]:
     )
 
 
+def _blocks(xp: Any, x: Any, outputs: Any) -> list[slice]:
+    """The images of `x`, for each of which there are so many outputs."""
+    return blocks(xp, x, prod(outputs.shape[1:]), max(1, worth_of_elements(outputs.size)))
+
+
 def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[n, o…, c, m] = the sum of x[n, o * stride + tap…, c] * w[tap…, c, m] over taps."""
     if out.size == 0:
@@ -67,7 +73,7 @@ def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
                 if number:
                     yield xp.add, place, part, place
 
-    several = blocks(xp, x, prod(out.shape[1:]))
+    several = _blocks(xp, x, out)
     yield from in_blocks(xp, several, listed, room)
 
 
@@ -78,7 +84,7 @@ def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Call
         return
     split = g.reshape(*g.shape[:-1], *out.shape[-2:])
     summed = tuple(range(g.ndim - 1))
-    several = blocks(xp, x, prod(g.shape[1:]))
+    several = _blocks(xp, x, g)
     groups = sum_groups(several, out.nbytes)
     sums = [out, *(room(out.shape, out.dtype) for _ in groups[1:])]
 
@@ -122,7 +128,7 @@ def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls
                     yield xp.multiply, split[images][outputs][..., m], w[taps][..., m], part
                     yield xp.add, place, part, place
 
-    several = blocks(xp, g, prod(g.shape[1:]))
+    several = _blocks(xp, g, g)
     yield from in_blocks(xp, several, listed, room)
 
 

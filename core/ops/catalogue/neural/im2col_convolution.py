@@ -100,7 +100,10 @@ def _blocks(xp: Any, x: Any, axes: Axes, beside: Any) -> list[_Block]:
     or into: where that is large it passes the cache once a block, so blocks are to be larger."""
     size = len(beside) * x.dtype.itemsize
     fitting = max(block_bytes(xp), 2 * beside.nbytes) // size
-    images, rows = _at_a_time(xp, x.shape[0], axes, fitting, beside.size)
+    worth = 0
+    if small_beside(beside.nbytes):
+        worth = max(1, worth_of_products(x.shape[0] * elements(axes), beside.size))
+    images, rows = _at_a_time(xp, x.shape[0], axes, fitting, worth)
     return [
         (slice(image, min(image + images, x.shape[0])), slice(row, min(row + rows, axes[0].out)))
         for image in range(0, x.shape[0], images)
@@ -108,12 +111,11 @@ def _blocks(xp: Any, x: Any, axes: Axes, beside: Any) -> list[_Block]:
     ]
 
 
-def _at_a_time(xp: Any, images: int, axes: Axes, outputs: int, products: int) -> tuple[int, int]:
-    """How many images are taken at a time, and how many rows of each, for about so many outputs,
-    with so many multiplications each: of one image parts that are as good as equal."""
+def _at_a_time(xp: Any, images: int, axes: Axes, outputs: int, worth: int) -> tuple[int, int]:
+    """How many images are taken at a time, and how many rows of each, for about so many outputs:
+    of one image parts that are as good as equal. worth: see `images_at_a_time`."""
     whole = elements(axes)
     if whole <= outputs:
-        worth = worth_of_products(images * whole * products)
         return images_at_a_time(xp, images, outputs // whole, worth), axes[0].out
     parts = min(-(-whole // max(outputs, 1)), axes[0].out)
     return 1, -(-axes[0].out // parts)

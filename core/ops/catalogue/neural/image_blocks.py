@@ -22,16 +22,17 @@ _HOST_BLOCK = 1 << 20
 _DEVICE_BLOCK = 256 << 20
 
 # What is worth a block that another thread may take: elements that are gone through tap by tap,
-# and multiplications of a product.
+# multiplications of a product, and rows of it: with fewer, the filter is read too often.
 _WORTH_ELEMENTS = 1 << 17
 _WORTH_PRODUCTS = 1 << 24
+_WORTH_ROWS = 1024
 _BLOCKS = 16  # more than that are made to fit a cache only
 
 # Bytes of a filter up to which threads share blocks. Those of larger ones are larger themselves,
 # as are the products, which threads share then.
 _SMALL_FILTER = 1 << 20
 _SUMS = 8  # over blocks, which are added up in the end: at most, and in so many bytes
-_SUMS_BYTES = 4 << 20
+_SUMS_BYTES = 2 << 20
 
 
 def block_bytes(xp: Any) -> int:
@@ -39,26 +40,35 @@ def block_bytes(xp: Any) -> int:
     return _HOST_BLOCK if xp is np else _DEVICE_BLOCK
 
 
-def blocks(xp: Any, x: Any, size: int, products: int = 0) -> list[slice]:
-    """The images of `x` in blocks that are as good as equal, of as many images as go into one with
-    `size` elements each, or as are worth it. products: multiplications of an image that come with
-    these, in matrix products."""
+def blocks(xp: Any, x: Any, size: int, worth: int) -> list[slice]:
+    """The images of `x` in blocks that are as good as equal: of as many images as go into one with
+    `size` elements each, and at least `worth` blocks."""
     fitting = block_bytes(xp) // max(1, size * x.dtype.itemsize)
-    worth = max(x.shape[0] * size // _WORTH_ELEMENTS, worth_of_products(x.shape[0] * products))
     step = images_at_a_time(xp, x.shape[0], fitting, worth)
     return [slice(i, min(i + step, x.shape[0])) for i in range(0, x.shape[0], step)]
 
 
-def worth_of_products(count: int) -> int:
-    """How many blocks matrix products of so many multiplications are worth."""
-    return count // _WORTH_PRODUCTS
+def worth_of_elements(count: int) -> int:
+    """How many blocks so many elements are worth, which are gone through tap by tap."""
+    return count // _WORTH_ELEMENTS
+
+
+def worth_of_products(rows: int, products: int) -> int:
+    """How many blocks a matrix product of that many rows is worth, or several of such; with so many
+    multiplications for each row."""
+    return min(rows * products // _WORTH_PRODUCTS, rows // _WORTH_ROWS)
+
+
+def is_worth_a_part(products: int) -> bool:
+    """Whether several products of so many multiplications each are worth several threads."""
+    return 4 * products >= _WORTH_PRODUCTS
 
 
 def images_at_a_time(xp: Any, images: int, fitting: int, worth: int) -> int:
     """How many of so many images make a block, of which `fitting` ones go into one, and so many
-    blocks are worth it: such that, of few blocks, two, four or eight threads have as many."""
+    blocks are worth it, if any: of few blocks, two, four or eight threads have as many each."""
     count = -(-images // max(1, fitting))
-    if xp is np:
+    if xp is np and worth:
         count = max(count, min(worth, _BLOCKS))
         if 1 < count < _BLOCKS:
             count = 1 << (count - 1).bit_length()

@@ -22,6 +22,7 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     blocks,
     every_tap,
     in_blocks,
+    worth_of_elements,
 )
 from gradstep.core.ops.catalogue.neural.tiled_pooling import by_taps, is_narrow, tiles
 from gradstep.core.ops.declare.ufunc import Calls
@@ -298,7 +299,8 @@ def _each(xp: Any, x: Any, listed: Callable[[slice, Any], Calls], room: Any) -> 
         for images in some:
             yield from listed(images, memory.vacated())
 
-    yield from in_blocks(xp, blocks(xp, x, prod(x.shape[1:])), several, room)
+    parts = blocks(xp, x, prod(x.shape[1:]), max(1, worth_of_elements(x.size)))
+    yield from in_blocks(xp, parts, several, room)
 
 
 def _counts(xp: Any, axes: Axes, dtype: Any) -> Any:

@@ -10,15 +10,22 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.ops.catalogue.neural.image_blocks import (
     Axes,
+    Call,
+    block_bytes,
     blocks,
     elements,
     every_tap,
     in_blocks,
+    is_worth_a_part,
     product_call,
+    worth_of_products,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
+from gradstep.core.ops.declare.parted_calls import in_parts
 from gradstep.core.ops.declare.ufunc import Calls
 
 # With so many channels at most, sums are made channel by channel, in long runs of memory.
@@ -44,23 +51,62 @@ def _rows(x: Any) -> Any:
 
 def _spread_taps(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """Tap by tap: a product of all outputs with the filter there, added where it belongs."""
-    apart = all(axis.reach <= axis.stride for axis in axes)  # no element is seen twice
+    images = blocks(xp, g, elements(axes) * w.shape[-2], _worth(g, w))
+    together = _taps_together(xp, g, w)
+    if len(images) == 1 and together > 1:
+        yield from _spread_together(g, w, axes, out, together, room)
+        return
 
     def listed(some: Sequence[slice], room: Any) -> Calls:
-        memory = room((several[0].stop, *g.shape[1:-1], w.shape[-2]), g.dtype)
-        for images in some:
-            place = out[images]
-            part = memory[: place.shape[0]]
-            yield place.fill, 0
+        memory = room((images[0].stop, *g.shape[1:-1], w.shape[-2]), g.dtype)
+        for block in some:
+            yield out[block].fill, 0
+            part = memory[: block.stop - block.start]
             for taps, outputs, seen in every_tap(axes):
-                yield product_call(xp, _rows(g[images]), w[taps].T, _rows(part))
-                if apart:
-                    yield xp.copyto, place[seen], part[outputs]
-                else:
-                    yield xp.add, place[seen], part[outputs], place[seen]
+                yield product_call(xp, _rows(g[block]), w[taps].T, _rows(part))
+                yield _added(xp, axes, out[block][seen], part[outputs])
 
-    several = blocks(xp, g, elements(axes) * w.shape[-2], elements(axes) * w.size)
-    yield from in_blocks(xp, several, listed, room)
+    yield from in_blocks(xp, images, listed, room)
+
+
+def _added(xp: Any, axes: Axes, place: Any, part: Any) -> Call:
+    """The call that adds what outputs give at one tap."""
+    apart = all(axis.reach <= axis.stride for axis in axes)  # no element is seen twice
+    return (xp.copyto, place, part) if apart else (xp.add, place, part, place)
+
+
+def _spread_together(
+    g: np.ndarray, w: np.ndarray, axes: Axes, out: np.ndarray, together: int, room: Any
+) -> Calls:
+    """The same of few images, with several threads: they share the products of some taps, each of
+    which has memory of its own."""
+    yield out.fill, 0
+    parts = room((together, *g.shape[:-1], w.shape[-2]), g.dtype)
+    every = list(every_tap(axes))
+
+    def listed(some: Sequence[tuple[Any, tuple[int, ...]]], room: Any) -> Calls:
+        for part, taps in some:
+            yield product_call(np, _rows(g), w[taps].T, _rows(part))
+
+    for start in range(0, len(every), together):
+        some = every[start : start + together]
+        products = [(part, taps) for part, (taps, _, _) in zip(parts, some, strict=False)]
+        yield from in_parts(products, listed, room)
+        for part, (_, outputs, seen) in zip(parts, some, strict=False):
+            yield _added(np, axes, out[seen], part[outputs])
+
+
+def _worth(g: Any, w: Any) -> int:
+    return max(1, worth_of_products(g.size // g.shape[-1], w.size))
+
+
+def _taps_together(xp: Any, g: Any, w: Any) -> int:
+    """How many products of one tap each are worth being made together, and stay in the cache."""
+    rows, size = g.size // g.shape[-1], w.shape[-1] * w.shape[-2]
+    if xp is not np or not is_worth_a_part(rows * size):
+        return 1
+    fitting = block_bytes(xp) // (2 * rows * w.shape[-2] * g.dtype.itemsize)
+    return int(min(fitting - fitting % 2, prod(w.shape[:-2])))
 
 
 def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
@@ -89,7 +135,7 @@ def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> 
                 yield xp.add, place, products[taps], place
             yield from _back(xp, planes, axes, out[images])
 
-    several = blocks(xp, g, column, elements(axes) * matrix.size)
+    several = blocks(xp, g, column, _worth(g, matrix))
     yield from in_blocks(xp, several, listed, room)
 
 

@@ -3,12 +3,8 @@ far each of them is."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 from unittest.mock import patch
 
@@ -18,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
-from gradstep.core.engine.calls import split_calls
 from gradstep.core.engine.calls.bound_calls import Share
-from gradstep.core.engine.calls.call_loop import do_nothing
 from gradstep.core.engine.calls.split_calls import Split
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
@@ -28,13 +22,13 @@ from gradstep.core.engine.run.feed_values import infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from gradstep.core.ops.catalogue.neural import image_blocks
-from gradstep.core.thread_pool import VARIABLE, run_tasks
 from tests.support.layouts import Case, assert_same, run
+from tests.support.shared_work import in_lockstep, threads, used_memory
 
 THREADS = (1, 2, 3)
-SMALL = {
-    "_HOST_BLOCK": 1 << 9,
+SMALL: dict[str, Any] = {
     "_WORTH_ELEMENTS": 60,
+    "_WORTH_ROWS": 9,
     "_WORTH_PRODUCTS": 500,
     "_SUMS_BYTES": 1 << 12,
 }
@@ -133,50 +127,26 @@ def windows(draw: st.DrawFn) -> Windows:
     )
 
 
-def in_lockstep(tasks: Sequence[Any]) -> None:
-    """What threads do that are as far as each other at any time: what one of them writes that
-    another reads, that one sees."""
-    if not all(isinstance(task, Share) for task in tasks):
-        run_tasks(tasks)
-        return
-    with np.errstate(all="ignore"):
-        for calls in zip_longest(*(task.calls for task in tasks), fillvalue=do_nothing):
-            for one in calls:
-                one()
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv(VARIABLE, str(count))
-        yield
-
-
-def used_memory(backend: NumpyBackend, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Memory in which others have left numbers, of which none is one."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    return np.full(size, 255, np.uint8).view(dtype).reshape(shape)
-
-
-@given(windows(), st.booleans())
-def test_threads_change_no_bit(how: Windows, fast: bool) -> None:
+@given(windows(), st.booleans(), st.sampled_from([1 << 9, 1 << 14]))
+def test_threads_change_no_bit(how: Windows, fast: bool, block: int) -> None:
     case = how.case()
     (whole,) = run(case, fast, runs=1)
-    dirty = patch.object(NumpyBackend, "empty", used_memory)
-    with dirty, patch.multiple(image_blocks, **SMALL):
+    with used_memory(), patch.multiple(image_blocks, _HOST_BLOCK=block, **SMALL):
         with threads(1):
             alone = run(case, fast, runs=2)
         for count in THREADS[1:]:
             with threads(count):
                 assert_same(alone, run(case, fast, runs=2), f"{count} threads")
-                with patch.object(split_calls, "run_tasks", in_lockstep):
+                with in_lockstep():
                     assert_same(alone, run(case, fast, runs=2), f"{count} in lockstep")
     assert not whole.error
     tolerance = {"float16": 2e-2, "float32": 2e-5, "float64": 1e-12}[how.dtype]
     for ref in case.fetches:
-        values = [np.frombuffer(seen.fetched[ref][2], how.dtype) for seen in (whole, alone[0])]
-        scale = max(1.0, float(np.abs(values[0]).max(initial=0)))
-        np.testing.assert_allclose(*values, rtol=tolerance, atol=tolerance * scale)
+        one, other = (
+            np.frombuffer(seen.fetched[ref][2], how.dtype) for seen in (whole, *alone[:1])
+        )
+        scale = max(1.0, float(np.abs(one).max(initial=0)))
+        np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance * scale)
 
 
 def large(type: str, **attrs: Any) -> Case:
@@ -220,11 +190,12 @@ def test_what_networks_have_is_shared_with_all_threads(make: Any, count: int) ->
         run = Recording(compile_plan(case.graph, case.fetches, (), types), NumpyBackend())
         run.feed(case.feeds)
         run.begin({})
-        shared = {
-            run.plan.steps[step].op.type: call.parts
+        found = (
+            (run.plan.steps[step].op.type, [part for part in call.parts if isinstance(part, Share)])
             for step, call in run.calls
-            if isinstance(call, Split) and all(isinstance(part, Share) for part in call.parts)
-        }
+            if isinstance(call, Split)
+        )
+        shared = {type: shares for type, shares in found if shares}
     wanted = {case.graph[ref.op].type for ref in case.fetches}
     assert shared.keys() >= wanted
     for shares in shared.values():
