@@ -41,8 +41,32 @@ class KeptEdit:
 
 
 @dataclass(frozen=True)
+class KeptPlace:
+    """See ThreadPlace."""
+
+    thread: str
+    place: tuple[tuple[int, int], ...] = ()
+    ops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KeptTurn:
+    """See Turn. edit: its number among those of the branch, from 1; 0 for none."""
+
+    thread: str
+    place: tuple[tuple[int, int], ...] = ()
+    ops: tuple[str, ...] = ()
+    tried: bool = False
+    given: Mapping[str, Constant] | None = None
+    words: str = ""
+    assigned: Mapping[str, Constant] | None = None
+    edit: int = 0
+
+
+@dataclass(frozen=True)
 class KeptBranch:
-    """See Branch. edits: its own, behind those of its parent."""
+    """See Branch. edits: its own, behind those of its parent, but for those with the numbers
+    `lacks`, which do not hold where it leaves."""
 
     name: str
     parent: str
@@ -54,23 +78,45 @@ class KeptBranch:
     place: tuple[int, int] = (0, 0)
     edits: tuple[KeptEdit, ...] = ()
     inside: tuple[InnerPlace, ...] = ()
+    left: tuple[KeptPlace, ...] = ()
+    stands: tuple[KeptPlace, ...] = ()
+    thread: str = ""
+    turns: tuple[KeptTurn, ...] = ()
+    lacks: tuple[int, ...] = ()
 
 
 def require_tree(kept: tuple[KeptBranch, ...]) -> None:
-    """Raise GradstepError unless they are a tree: what a file says of them may be anything."""
+    """Raise GradstepError unless they are a tree, and their turns fit it: what a file says of them
+    may be anything."""
     names = [branch.name for branch in kept]
     firsts = [branch for branch in kept if not branch.parent]
     sound = len({*names}) == len(names) and all(names) and len(firsts) == bool(kept)
-    for number, branch in enumerate(kept):
-        sound = sound and (not branch.parent or branch.parent in names[:number])
+    edits = dict[str, int]()  # how many each has
+    for branch in kept:
+        sound = sound and (not branch.parent or branch.parent in edits)
+        before = edits.get(branch.parent, 0)
+        lacking = {number for number in branch.lacks if number < before}
+        edits[branch.name] = before - len(lacking) + len(branch.edits)
+        sound = sound and _are_sound(branch, edits[branch.name])
     if not sound:
         raise GradstepError(
             "its branches are no tree", kind="FileError", hint="use another copy of the file"
         )
 
 
+def _are_sound(branch: KeptBranch, edits: int) -> bool:
+    """Whether all turns of a branch that has so many edits can be read."""
+    placed = all(each.place for each in (*branch.left, *branch.stands))
+    return placed and all(
+        turn.edit <= edits and (bool(turn.place) or not turn.edit) for turn in branch.turns
+    )
+
+
 def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
     """The same of a graph whose operations have other names."""
+
+    def op_named(name: str) -> str:
+        return name_of(name) if name else ""
 
     def named(text: str) -> str:
         ref = TensorRef.parse(text) if not text.endswith(_COUNTER) else None
@@ -95,8 +141,21 @@ def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
         )
         for edit in branch.edits
     )
-    op = name_of(branch.op) if branch.op else ""
-    inside = _relabelled(branch.inside, name_of)
+    turns = tuple(
+        replace(
+            turn,
+            ops=(*map(op_named, turn.ops),),
+            given=None if turn.given is None else {named(n): v for n, v in turn.given.items()},
+            assigned=turn.assigned and {name_of(n): v for n, v in turn.assigned.items()},
+        )
+        for turn in branch.turns
+    )
+    left, stands = (
+        tuple(replace(each, ops=(*map(op_named, each.ops),)) for each in places)
+        for places in (branch.left, branch.stands)
+    )
+    op, inside = op_named(branch.op), _relabelled(branch.inside, name_of)
+    branch = replace(branch, left=left, stands=stands, turns=turns)
     return replace(branch, op=op, changes=changes, edits=edits, inside=inside)
 
 

@@ -75,12 +75,20 @@ def manage(threads: Scheduler, request: ManageBranches) -> str:
         words = words_of(request.kind, request.edited)
         require_start(request.kind, request.edited, threads.stop.run)
         threads.edit(request.kind, request.edited, name, words)
-        return f"{words} from run {threads.stop.run + 1} on, on branch {branch_of(threads)}"
+        return f"{words} {_held_from(threads)}, on branch {branch_of(threads)}"
     if request.command == "rename":
         threads.rename_branch(name, request.to)
         return f"branch {name} is {request.to.strip()}"
     threads.drop_branch(name)
     return f"branch {name} is gone"
+
+
+def _held_from(threads: Scheduler) -> str:
+    """Since when the edit that was just made on a branch holds, in words."""
+    if len(threads.states) == 1:
+        return f"from run {threads.stop.run + 1} on"
+    where = [f"run {run + 1} of {name}" for name, run in threads.edited_in.items()]
+    return f"from {' and '.join(where)} on" if where else "from the beginning on"
 
 
 def branch_of(threads: Scheduler) -> str:

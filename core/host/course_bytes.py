@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,7 +10,13 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.session_registry import FIRST
-from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
+from gradstep.core.debug.history.branch_record import (
+    FIRST_BRANCH,
+    Branch,
+    BranchEdit,
+    ThreadPlace,
+    Turn,
+)
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
@@ -46,6 +52,23 @@ class _Edit(msgspec.Struct, array_like=True):
     words: str = ""
 
 
+class _Place(msgspec.Struct, array_like=True):
+    thread: str
+    place: list[tuple[int, int]]
+    ops: list[str]
+
+
+class _Turn(msgspec.Struct, array_like=True):
+    thread: str
+    place: list[tuple[int, int]]
+    ops: list[str]
+    tried: bool = False
+    given: dict[str, _Array] | None = None
+    words: str = ""
+    assigned: dict[str, _Array] | None = None
+    edit: int = -1
+
+
 class _Branch(msgspec.Struct, array_like=True):
     name: str
     parent: str
@@ -58,6 +81,10 @@ class _Branch(msgspec.Struct, array_like=True):
     edits: list[int] = []  # by theirs
     edits_inherited: int = 0
     inside: list[tuple[int, int, str]] = []
+    left: list[_Place] = []
+    stands: list[_Place] = []
+    thread: str = ""
+    turns: list[_Turn] = []
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -120,17 +147,7 @@ def _taken_apart(course: Course) -> _Course:
         [_Change(c.run, c.step, c.op, _arrays(c.values), c.words, [*c.inside]) for c in given],
         [given[each] for each in course.changes],
         history,
-        branches=[
-            _Branch(
-                *(b.name, b.parent, b.run, b.step, b.op),
-                [given[each] for each in b.changes],
-                *(b.inherited, b.place),
-                [edits[each] for each in b.edits],
-                b.edits_inherited,
-                [*b.inside],
-            )
-            for b in course.branches
-        ],
+        branches=[_branch_told(branch, given, edits) for branch in course.branches],
         edits=[_Edit(e.run, e.step, e.op, e.kind, [*e.names], e.words) for e in edits],
         branch=course.branch,
     )
@@ -147,19 +164,63 @@ def _put_together(course: _Course) -> Course:
         *(course.run, course.step, course.op, tuple(course.inside)),
         tuple(given[number] for number in course.changes),
         history,
-        branches=tuple(
-            Branch(
-                *(b.name, b.parent, b.run, b.step, b.op),
-                tuple(given[number] for number in b.changes),
-                *(b.inherited, b.place),
-                tuple(edits[number] for number in b.edits),
-                b.edits_inherited,
-                (*b.inside,),
-            )
-            for b in course.branches
-        ),
+        branches=tuple(_branch(branch, given, edits) for branch in course.branches),
         branch=course.branch,
     )
+
+
+def _branch_told(
+    b: Branch, given: Mapping[Assignment, int], edits: Mapping[BranchEdit, int]
+) -> _Branch:
+    return _Branch(
+        *(b.name, b.parent, b.run, b.step, b.op),
+        [given[each] for each in b.changes],
+        *(b.inherited, b.place),
+        edits=[edits[each] for each in b.edits],
+        edits_inherited=b.edits_inherited,
+        inside=[*b.inside],
+        left=_places_told(b.left),
+        stands=_places_told(b.stands),
+        thread=b.thread,
+        turns=[_turn_told(turn, edits) for turn in b.turns],
+    )
+
+
+def _branch(b: _Branch, given: Sequence[Assignment], edits: Sequence[BranchEdit]) -> Branch:
+    return Branch(
+        *(b.name, b.parent, b.run, b.step, b.op),
+        tuple(given[number] for number in b.changes),
+        *(b.inherited, b.place),
+        edits=tuple(edits[number] for number in b.edits),
+        edits_inherited=b.edits_inherited,
+        inside=(*b.inside,),
+        left=_places(b.left),
+        stands=_places(b.stands),
+        thread=b.thread,
+        turns=tuple(_turn(turn, edits) for turn in b.turns),
+    )
+
+
+def _places_told(places: Iterable[ThreadPlace]) -> list[_Place]:
+    return [_Place(each.thread, [*each.place], [*each.ops]) for each in places]
+
+
+def _places(places: Iterable[_Place]) -> tuple[ThreadPlace, ...]:
+    return tuple(ThreadPlace(each.thread, (*each.place,), (*each.ops,)) for each in places)
+
+
+def _turn_told(turn: Turn, edits: Mapping[BranchEdit, int]) -> _Turn:
+    given, assigned = (None if v is None else _arrays(v) for v in (turn.given, turn.assigned))
+    edit = -1 if turn.edit is None else edits[turn.edit]
+    where = turn.thread, [*turn.place], [*turn.ops]
+    return _Turn(*where, turn.tried, given, turn.words, assigned, edit)
+
+
+def _turn(turn: _Turn, edits: Sequence[BranchEdit]) -> Turn:
+    given, assigned = (None if v is None else _values(v) for v in (turn.given, turn.assigned))
+    edit = None if turn.edit < 0 else edits[turn.edit]
+    where = turn.thread, (*turn.place,), (*turn.ops,)
+    return Turn(*where, turn.tried, given, turn.words, assigned, edit)
 
 
 def _numbered(things: Iterable[T]) -> dict[T, int]:

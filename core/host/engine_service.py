@@ -339,7 +339,7 @@ class EngineService:
 
     def _keep_branches(self, request: m.KeepBranches, buffers: Sequence[Buffer]) -> Answer:
         document, threads = self._open_document.document, self._open_document.sessions.session
-        branches = threads.require_kept().all
+        branches = threads.to_be_kept
         kept = document.with_(branches=keep(branches))
         members, told = differences(document, kept).to_buffers()
         return m.BranchesKept(count=len(branches) - 1, members=members), tuple(told)

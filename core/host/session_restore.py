@@ -56,7 +56,8 @@ class Course:
 
     op: what comes next there; "" at the end of a run. inside: the loops it stands in. changes: what
     variables were given on the way. history: where threads share queues, all commands. branches:
-    all that there are, if there are several, of which `branch` is shown.
+    all that there are, if there are several, of which `branch` is shown; beside threads those that
+    there were before the first command.
     """
 
     run: int
@@ -86,7 +87,7 @@ def course_of(threads: Scheduler) -> Course:
     """How a session came to where it stands now."""
     session = threads.session
     stop, op = session.stop, session.plan.op_after(session.stop.step)
-    branches = session.branches.all
+    branches = session.branches.all if len(threads.states) == 1 else threads.begun
     return Course(
         *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),
         branches=branches if len(branches) > 1 else (),  # what one was given, the changes say
@@ -124,6 +125,8 @@ def follow(threads: Scheduler, course: Course) -> None:
     """Run to where a course leads. Where several threads share queues, they take all its commands
     again."""
     if len(threads.states) > 1:
+        if course.branches:
+            threads.begin_branches(course.branches)
         threads.repeat(course.history)
     else:
         _go(threads, course)

@@ -14,7 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.optimizer_form import OptimizerForm
-from gradstep.gui.frame.action_record import is_beside_no_thread
+from gradstep.gui.frame.action_record import can_branch
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
@@ -101,7 +101,7 @@ class OptimizersDialog(Dialog):
         self.branch_button.setToolTip(
             plain("The settings of the selected optimizer, from this run on; the document stays")
         )
-        self.branch_button.setVisible(is_beside_no_thread(self.workspace))
+        self.branch_button.setVisible(can_branch(self.workspace))
         self.add_buttons("Apply", beside=self.branch_button)
         self.resize(840, 500)
 

@@ -225,11 +225,9 @@ def one_value_here(workspace: Workspace) -> bool:
     return op.type in VARIABLES or (known is not None and known.state == "known")
 
 
-@needs("beside threads an edit is not tried on a branch")
-def is_beside_no_thread(workspace: Workspace) -> bool:
+def can_branch(workspace: Workspace) -> bool:
     """Whether a branch with an edit can leave where the debugger stands."""
-    stop = workspace.stop
-    return stop is not None and not stop.threads
+    return workspace.stop is not None
 
 
 @needs("nothing in this program draws random numbers")
@@ -266,11 +264,11 @@ def can_stop_gradient(workspace: Workspace) -> bool:
     )
 
 
-@needs("select a wire or a node first; beside threads an edit is not tried on a branch")
+@needs("select a wire or a node first")
 def can_try_stop(workspace: Workspace) -> bool:
     """Whether a gradient could be stopped on a branch that leaves where the debugger stands."""
     chosen = workspace.selected_edge is not None or len(workspace.selection) == 1
-    return chosen and is_beside_no_thread(workspace)
+    return chosen and can_branch(workspace)
 
 
 @needs("choose of what to differentiate first (Graph > Differentiate)")

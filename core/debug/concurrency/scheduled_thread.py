@@ -32,6 +32,14 @@ class ScheduledThread:
         self._changes = 0  # of that queue, when it came to wait
         self.ended: GradstepError | None = None
 
+    def run_on(self, session: DebugSession) -> None:
+        """Be where that session stands, which runs another program."""
+        self.session = session
+
+    def meet_others(self) -> None:
+        """What threads have in common is something else now."""
+        self.__dict__.pop("_meetings", None)
+
     @property
     def name(self) -> str:
         return self.thread.name

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from gradstep.core.cancellation import cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.edited_threads import EditedThreads
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
@@ -39,13 +40,16 @@ from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
 # In the history, beside the names of commands.
 _ASSIGN, _INJECT, _BREAKPOINTS = "assign", "inject", "breakpoints"
 _FORK, _WORDS = "fork", "words"  # a branch of that name; what is said of what is given next
+_EDIT = "edit"  # a branch of an edited program
 _SWITCH, _DROP, _RENAME = "branch", "drop branch", "rename branch"
+_OF_BRANCHES = frozenset({_FORK, _EDIT, _SWITCH, _DROP, _RENAME})
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
 
 
@@ -75,28 +79,48 @@ class Scheduler:
         old = {member.name: member.session for member in members.values()}
         parts = [(each, own, old.get(each.name)) for each, own in _parts(program)]
         runs = ThreadRuns(parts, self._first.store, self._begin(len(parts)))
-        self._branches = ThreadBranches(runs, self._once_more)
+        programs = EditedThreads(program, {t.name: own for t, own, _ in parts}, _by_name)
         self._pausing = threading.Event()
+        self._branches = ThreadBranches(runs, programs, self._once_more, self._pausing.is_set)
+        self._begun: tuple[Branch, ...] = ()  # that a document has kept
         self._history: list[tuple[str, Any]] = []
-        self._breakpoints: tuple[Breakpoint, ...] = ()
         self._words = ""
+        # The threads that the last edit on a branch concerned, with the runs that it holds from.
+        self.edited_in: Mapping[str, int] = {}
 
     def _begin(self, count: int, keeps: bool = False) -> Begin:
         """What makes a session, of so many that there are to be then. keeps: those before go on."""
         limit = self._limit // count
 
         def begin(
-            own: Program, before: DebugSession | None, shared: SharedVariables
+            own: Program,
+            before: DebugSession | None,
+            shared: SharedVariables,
+            origin: int = 0,
+            start: VariableStore | None = None,
         ) -> DebugSession:
-            return DebugSession(own, self._backend, limit, before, shared, keeps)
+            kept = keeps or start is not None
+            return DebugSession(own, self._backend, limit, before, shared, kept, origin, start)
 
         return begin
 
-    def _once_more(self, runs: ThreadRuns) -> ThreadRuns:
-        """The same threads, before anything ran."""
-        parts = [(m.thread, m.session.program, m.session) for m in runs.all]
+    def _once_more(
+        self, runs: ThreadRuns, own: Mapping[str, Program], begun: Program, last: Program
+    ) -> ThreadRuns:
+        """The same threads, before anything ran; see BeginAgain."""
+        parts = [(m.thread, own.get(m.name, m.session.program), m.session) for m in runs.all]
         count = len(self.kept_sessions) + len(parts)
-        return ThreadRuns(parts, self._first.store, self._begin(count, keeps=True))
+        return ThreadRuns(parts, self._start(begun, last), self._begin(count, keeps=True))
+
+    def _start(self, begun: Program, last: Program) -> VariableStore:
+        """What variables begin with: as one program says, and those that only another one has."""
+        if begun is last is self.program:
+            return self._first.store
+        store = VariableStore(self._backend)
+        for program in (last, begun):
+            for name, array in FirstVariables(program, self._backend, self._first).store.items():
+                store.hold(name, array)
+        return store
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -265,8 +289,7 @@ class Scheduler:
     def _fork(self, values: Mapping[str, np.ndarray], name: str, words: str) -> Stop:
         history = [*self._history]
         self._pausing.clear()
-        with cancelled_when(self._pausing.is_set):
-            self._branches.fork(name, self._breakpoints)
+        self._branches.fork(name)
         made = self._branches.current
         self._remember(_FORK, made)
         try:
@@ -280,29 +303,34 @@ class Scheduler:
 
     def _give(self, values: Mapping[str, np.ndarray], words: str, possible: bool = False) -> None:
         give_in_thread(self.session, values, words, possible)
-        self._runs.was_given(values)
+        self._runs.was_given(values, words)
         self._branches.was_given(words)
         self._remember(_WORDS, words)
         self._remember(_INJECT, values)
 
     def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:
         """Run an edited program from the beginning of this run on, on a branch of its own; see
-        `gradstep.core.debug.motion.branches`. Raises GradstepError where there are threads."""
-        if len(self._members) > 1:
-            raise GradstepError(
-                "beside threads an edit is not tried on a branch: what they have put into queues "
-                "was made by the program as it is",
-                kind="FailedPreconditionError",
-                hint="make it in the document, or give a value on a branch: inject",
-            )
-        return self.session.edit(kind, names, name, words)
+        `gradstep.core.debug.motion.branches`. Where there are threads, each that the edit concerns
+        runs it from the beginning of the run that it stands in. Raises GradstepError for what
+        cannot be."""
+        self.edited_in = {}
+        if len(self._members) == 1:
+            return self.session.edit(kind, names, name, words)
+        self._pausing.clear()
+        self.edited_in = self._branches.edit(name, kind, names, words)
+        told = msgspec.json.encode([self._branches.current, kind, [*names], words])
+        self._remember(_EDIT, told.decode())
+        self.keep_at_most(self._limit)
+        return self.stop
 
     def switch_branch(self, name: str) -> Stop:
         """Show another branch, where it was left."""
         if len(self._members) == 1:
             return self.session.switch_branch(name)
+        self._pausing.clear()
         self._branches.switch(name)
         self._remember(_SWITCH, name)
+        self.keep_at_most(self._limit)
         return self.stop
 
     def drop_branch(self, name: str) -> Stop:
@@ -320,21 +348,23 @@ class Scheduler:
         self._remember(_RENAME, f"{name}\n{to}")
 
     def begin_branches(self, branches: Sequence[Branch]) -> None:
-        """Before anything ran: those that a document has kept, the first of them first. Of a
-        program with threads none are kept."""
+        """Before anything ran: those that a document has kept, the first of them first."""
         if len(self._members) == 1:
             self.session.branches.take_over(branches, branches[0].name)
+        else:
+            self._begun = (*branches,)
+            self._branches.take_over(branches)
 
-    def require_kept(self) -> Branches:
-        """The branches, which a document can keep. Raises GradstepError where it cannot."""
-        if len(self._members) == 1:
-            return self.session.branches
-        raise GradstepError(
-            "branches beside threads are not kept in a document: each is all that the threads did, "
-            "in turn",
-            kind="FailedPreconditionError",
-            hint="they stay as long as the document is open, over edits and restarts of the engine",
-        )
+    @property
+    def begun(self) -> tuple[Branch, ...]:
+        """Beside threads, the branches that there were before anything ran."""
+        return self._begun
+
+    @property
+    def to_be_kept(self) -> tuple[Branch, ...]:
+        """The branches, with all that a document needs to keep them."""
+        alone = len(self._members) == 1
+        return self.session.branches.all if alone else self._branches.to_be_kept
 
     def repeat(self, history: Sequence[tuple[str, Any]]) -> None:
         """Do these commands, as far as they can be done, and nobody pauses it."""
@@ -351,16 +381,8 @@ class Scheduler:
             self._give(target, self._words, possible=True)
         elif name == _WORDS:
             self._words = target
-        elif name == _FORK:
-            self._branches.fork(target, self._breakpoints)
-            self._remember(name, target)
-            self.keep_at_most(self._limit)
-        elif name == _SWITCH:
-            self.switch_branch(target)
-        elif name == _DROP:
-            self.drop_branch(target)
-        elif name == _RENAME:
-            self.rename_branch(*target.split("\n"))
+        elif name in _OF_BRANCHES:
+            self._again_of_branches(name, target)
         elif name == _BREAKPOINTS:
             self.set_breakpoints(target)
         elif not name:
@@ -368,6 +390,21 @@ class Scheduler:
         else:
             return self.command(name, target).reason is not Reason.PAUSE
         return True
+
+    def _again_of_branches(self, name: str, target: str) -> None:
+        if name == _SWITCH:
+            self.switch_branch(target)
+        elif name == _DROP:
+            self.drop_branch(target)
+        elif name == _RENAME:
+            self.rename_branch(*target.split("\n"))
+        else:
+            if name == _FORK:
+                self._branches.fork(target)
+            else:
+                self._branches.edit_possible(*msgspec.json.decode(target))
+            self._remember(name, target)
+            self.keep_at_most(self._limit)
 
     def pause(self) -> None:
         """Stop a command that another thread of Python is executing, at the next opportunity."""
@@ -377,9 +414,12 @@ class Scheduler:
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all, in every thread. Raises GradstepError for one that cannot be read."""
-        for session in self.kept_sessions:
+        for session in self.sessions:
             session.set_breakpoints(breakpoints)
-        self._breakpoints = tuple(breakpoints)
+        for session in self.kept_sessions:
+            if session not in self.sessions:
+                session.set_readable_breakpoints(breakpoints)
+        self._branches.breakpoints = tuple(breakpoints)
         self._remember(_BREAKPOINTS, tuple(breakpoints))
 
     def _remember(self, command: str, target: object) -> None:
@@ -388,9 +428,10 @@ class Scheduler:
 
     def _restart(self, name: str, target: str) -> None:
         """Of the first branch; the others stay as they are."""
-        alone, was, first = len(self._branches.every) == 1, self.current, self._branches.first
+        alone, was, first = self._branches.is_alone, self.current, self._branches.first
         if alone:  # nothing hangs on what was done so far
             self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
+            self._begun = ()
             if first != FIRST_BRANCH:
                 self._remember(_RENAME, f"{FIRST_BRANCH}\n{first}")
         else:
@@ -441,6 +482,11 @@ class Scheduler:
             return member.ended is None
         ends = member is first and stop.step == member.session.timeline.length
         return ends or stop.reason in _STOPS or self._pausing.is_set()
+
+
+def _by_name(program: Program) -> Mapping[str, Program]:
+    """What each thread runs, by their names."""
+    return {thread.name: own for thread, own in _parts(program)}
 
 
 def _parts(program: Program) -> list[tuple[Thread, Program]]:

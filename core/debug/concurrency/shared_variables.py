@@ -84,6 +84,10 @@ class Link:
         self.seen = ObservedWrites()
         self._partial: tuple[str, Partial] | None = None
 
+    def know_all(self) -> None:
+        """What there is now is what the thread begins with."""
+        self._known = self.shared.changes.copy()
+
     @property
     def is_amid_work(self) -> bool:
         """Whether the next step waits, and has done a part of its work."""

@@ -6,8 +6,9 @@ By the turns the same line of runs can be made again, or only a part of it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -17,37 +18,40 @@ from gradstep.core.debug.breaks.hit_counts import Path
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
+from gradstep.core.debug.history.branch_record import Places, ThreadPlace, Turn
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.manual_assignments import assign, give_in_thread
+from gradstep.core.debug.history.manual_assignments import (
+    assign,
+    fitting,
+    give_in_thread,
+    inner_places,
+    inside_in,
+)
+from gradstep.core.debug.motion.branch_replay import give_before
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.program_runs import over
 from gradstep.core.debug.motion.stopped_state import Stop
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.position_text import position_text
 
-Places = tuple[tuple[int, int], ...]  # run and step, and in loops iteration and step
-Begin = Callable[[Program, DebugSession | None, SharedVariables], DebugSession]
 _BEGINNING: Places = ((0, 0),)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Turn:
-    """What a thread did in one go. place: to where it executed; () where it executed nothing.
-    tried: and then the next step, which failed, or could not be done yet. Neither: it went back,
-    and waits no more. given: or what it was given there; assigned: or what variables were, in all
-    threads."""
+class Begin(Protocol):
+    """Makes a session of a part of the program, with what is shared. before: the session before an
+    edit that it takes over; origin, start: its first run, and what variables hold then."""
 
-    thread: str
-    place: Places = ()
-    tried: bool = False
-    given: Mapping[str, np.ndarray] | None = None
-    assigned: Mapping[str, np.ndarray] | None = None
-
-    @property
-    def is_move(self) -> bool:
-        """Whether it was not given anything."""
-        return self.given is None and self.assigned is None
+    def __call__(
+        self,
+        own: Program,
+        before: DebugSession | None,
+        shared: SharedVariables,
+        origin: int = 0,
+        start: VariableStore | None = None,
+    ) -> DebugSession: ...
 
 
 class ThreadRuns:
@@ -62,11 +66,12 @@ class ThreadRuns:
         begin: Begin,
     ) -> None:
         self.shared = SharedVariables(start)
+        self._begin = begin
         self.members: dict[str, ScheduledThread] = {}
         for thread, program, before in parts:
             session = begin(program, before, self.shared)
             self.members[thread.name] = ScheduledThread(thread, session, self.shared)
-        self.shared.between([m.session.timeline.link for m in self.all])
+        self._share()
         self.current = self.members[MAIN]
         self.forget()
 
@@ -83,6 +88,16 @@ class ThreadRuns:
         """Before anything ran."""
         self.turns: list[Turn] = []
         self._newest: dict[str, Places] = dict.fromkeys(self.members, _BEGINNING)
+
+    @property
+    def stands(self) -> tuple[ThreadPlace, ...]:
+        """Where each of them stands."""
+        return tuple(map(_stands, self.all))
+
+    def _share(self) -> None:
+        self.shared.between([m.session.timeline.link for m in self.all])
+        for member in self.all:
+            member.meet_others()
 
     # -- taking down ---------------------------------------------------------------------------
 
@@ -103,15 +118,16 @@ class ThreadRuns:
         if ahead and self._went_last(member.name):
             self.turns.pop()  # it goes on from there, and nobody else has meanwhile
         if ahead or tried or waited:
-            self._take_down(Turn(member.name, ahead, tried))
+            ops = ops_at(member.session.plan, ahead) if ahead else ()
+            self._take_down(Turn(member.name, ahead, ops, tried))
 
     def _went_last(self, name: str) -> bool:
         last = self.turns[-1] if self.turns else Turn("")
-        return last.thread == name and bool(last.place) and not last.tried
+        return last.thread == name and last.is_move and bool(last.place) and not last.tried
 
-    def was_given(self, values: Mapping[str, np.ndarray]) -> None:
+    def was_given(self, values: Mapping[str, np.ndarray], words: str = "") -> None:
         """Tensors and variables were given values in the current thread."""
-        self._take_down(Turn(self.current.name, given=dict(values)))
+        self._take_down(Turn(self.current.name, given=dict(values), words=words))
 
     def was_assigned(self, values: Mapping[str, np.ndarray]) -> None:
         """Variables were, wherever the threads stand."""
@@ -147,56 +163,130 @@ class ThreadRuns:
             return [*self.turns]
         found: list[Turn] = []
         for turn in self.turns:
-            own = turn.thread == name and turn.is_move
+            own = turn.thread == name and (turn.is_move or turn.edit is not None)
             there = _flat(newest) == _flat(place)
             if own and there and (turn.place or turn.tried):
                 return found
             beyond = _flat(turn.place) > _flat(place) or (turn.place == place and turn.tried)
             if own and beyond:
-                return [*found, Turn(name, place)]
+                return [*found, Turn(name, place, ops_at(self.current.session.plan, place))]
             newest = turn.place if own and turn.place else newest
             found.append(turn)
         return found
 
-    def repeat(self, turns: Sequence[Turn]) -> None:
+    def repeat(
+        self,
+        turns: Sequence[Turn],
+        later: Mapping[Turn, Program] | None = None,
+        exactly: bool = True,
+    ) -> None:
         """Do what another line of the same runs did, from the beginning, before there are
-        breakpoints. Raises GradstepError, and Cancelled."""
+        breakpoints. later: what a thread runs from one of the turns on. exactly: as it was done
+        there; else, by another program, each goes as far as it did there, or as it comes, and is
+        given what it can be given. Raises GradstepError, and Cancelled."""
         for turn in turns:
             check_cancelled()
-            self._do(turn)
+            if turn.thread not in self.members:
+                continue  # an edit of the document has taken it away
+            if turn.edit is not None:
+                self._enter(turn, None if later is None else later.get(turn))
+            elif turn.is_move:
+                self._go(turn)
+            else:
+                self._give(turn, exactly)
 
-    def _do(self, turn: Turn) -> None:
-        member = self.members[turn.thread]
+    def _give(self, turn: Turn, exactly: bool) -> None:
+        session = self.members[turn.thread].session
+        with contextlib.nullcontext() if exactly else contextlib.suppress(GradstepError):
+            if turn.given is not None:
+                give_in_thread(session, turn.given, possible=not exactly)
+            elif turn.assigned is not None:
+                given = turn.assigned
+                assign(self.sessions, given if exactly else fitting(session.program.graph, given))
+            self._take_down(turn)
+
+    def _go(self, turn: Turn) -> None:
+        member, newest = self.members[turn.thread], self._newest[turn.thread]
         session = member.session
-        if turn.given is not None:
-            give_in_thread(session, turn.given)
-            self._take_down(turn)
-            return
-        if turn.assigned is not None:
-            assign(self.sessions, turn.assigned)
-            self._take_down(turn)
-            return
         if not turn.place and not turn.tried:
             self.note(member, replace(session.stop, error=None))
             return
-        stop = session.stop
-        if turn.place:
-            stop = session.command("run_to", position_text(turn.place))
-        if turn.tried:
-            stop = session.command("run_to", position_text(_next(session)))
-        self.note(member, stop)
+        place, failed = place_in(session.plan, turn.place, turn.ops), False
+        if _flat(place) > _flat(newest):
+            failed = session.command("run_to", position_text(place)).error is not None
+        elif not turn.tried:
+            return
+        if turn.tried and not failed:
+            session.command("run_to", position_text(_next(session)))
+        self.note(member, session.stop)
 
-    def stand_as(self, other: ThreadRuns, breakpoints: Sequence[Breakpoint]) -> None:
+    def _enter(self, turn: Turn, program: Program | None) -> None:
+        """Let a thread, at the end of a run, run another program from the next one on; None: it
+        does already."""
+        self._take_down(turn)
+        if program is None:
+            return
+        member, run = self.members[turn.thread], turn.place[0][0]
+        before = member.session
+        start = over(program, self.shared.start, self.shared.now)
+        session = self._begin(program, before, self.shared, run, start)
+        give_before(session.runs, before.changes)
+        member.run_on(session)
+        self._share()
+        session.timeline.link.know_all()
+        self._newest[turn.thread] = ((run, 0),)
+
+    def stand_as(
+        self, other: ThreadRuns, breakpoints: Sequence[Breakpoint], edited: Set[str] = frozenset()
+    ) -> None:
         """Behind the same turns, let every thread stand where it does there, if it has come so far,
-        with what breakpoints have counted by then."""
+        with what breakpoints have counted by then; in the threads that an edit concerns, before the
+        run that it holds from."""
+        self.stand_at(other.stands, other.current.name, breakpoints)
         for name, member in self.members.items():
             session, theirs = member.session, other.members[name].session
-            place: Places = (*theirs.stop.place,)
-            if _flat(place) < _flat(self._newest[name]):
+            newest: Places = self._newest[name]
+            until = ((newest[0][0], 0),) if name in edited else newest
+            session.hits.hold(theirs.hits.until(_flat(until)))
+
+    def stand_at(
+        self, stands: Sequence[ThreadPlace], current: str, breakpoints: Sequence[Breakpoint]
+    ) -> None:
+        """Let every thread stand there, if it has come so far."""
+        for there in stands:
+            if there.thread not in self.members:
+                continue
+            session = self.members[there.thread].session
+            place = place_in(session.plan, there.place, there.ops)
+            first, newest = session.timeline.first, self._newest[there.thread]
+            if place[0][0] < first:
+                place = ((first, 0),)
+            if _flat(place) < _flat(newest):
                 session.command("run_to", position_text(place))
-            session.set_breakpoints(breakpoints)
-            session.hits.hold(theirs.hits.until(_flat(self._newest[name])))
-        self.current = self.members[other.current.name]
+        for session in self.sessions:
+            session.set_readable_breakpoints(breakpoints)
+        self.current = self.members.get(current, self.members[MAIN])
+
+
+def _stands(member: ScheduledThread) -> ThreadPlace:
+    place: Places = (*member.session.stop.place,)
+    return ThreadPlace(member.name, place, ops_at(member.session.plan, place))
+
+
+def ops_at(plan: Plan, place: Places) -> tuple[str, ...]:
+    """What comes next at a place, from the outermost loop in; "" at an end."""
+    (_, step), *inside = place
+    return (plan.op_after(step), *(op for _, _, op in inner_places(plan, step, inside)))
+
+
+def place_in(plan: Plan, place: Places, ops: Sequence[str]) -> Places:
+    """The same place in a plan that an edit may have made another one."""
+    if not place or not ops:
+        return place
+    (run, step), *inside = place
+    at = plan.step_of.get(ops[0], min(step, len(plan.steps))) if ops[0] else len(plan.steps)
+    places = [(number, s, op) for (number, s), op in zip(inside, ops[1:], strict=False)]
+    return ((run, at), *(inside_in(plan, at, places) or ()))
 
 
 def _next(session: DebugSession) -> Places:

@@ -56,6 +56,7 @@ class NamedBranches(dict[str, Branch]):
         """Forget a branch; those that leave it leave the one that it leaves, where it did, and what
         was given and edited on it is theirs."""
         gone = self.pop(name)
+        known = self[gone.parent].edits
         for other in [each for each in self.values() if each.parent == name]:
             self[other.name] = replace(
                 other,
@@ -64,7 +65,8 @@ class NamedBranches(dict[str, Branch]):
                 step=gone.step,
                 op=gone.op,
                 inherited=gone.inherited,
-                edits_inherited=gone.edits_inherited,
+                edits_inherited=sum(edit in known for edit in other.edits),
+                left=gone.left,
             )
 
     def that_leaves(self, name: str) -> Branch:

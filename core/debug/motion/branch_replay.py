@@ -62,13 +62,13 @@ class BranchReplay:
         self._session.runs = runs
         runs.timeline.link.shared.reset()
         runs.timeline.reset()
-        _give_before(runs, changes)
+        give_before(runs, changes)
 
     def beside(self, program: Program, run: int) -> ProgramRuns:
         """Runs of a program that begin as run `run` of what is shown did; nothing else is there."""
         before = self._session.runs
         runs = before.edited(program, run, self.started(before, run))
-        _give_before(runs, before.timeline.changes)
+        give_before(runs, before.timeline.changes)
         return runs
 
     def _edited_again(
@@ -106,7 +106,7 @@ class BranchReplay:
         here = place_of(edit.run, edit.step, inside)
         changes = [c for c in before.timeline.changes if c.at <= here]
         self._session.runs = runs
-        _give_before(runs, changes)
+        give_before(runs, changes)
         mine = [change for change in changes if change.run == edit.run]
         step = _step_in(edit, runs)
         self._repeat(mine)
@@ -131,7 +131,7 @@ class BranchReplay:
             raise error
 
 
-def _give_before(runs: ProgramRuns, changes: Sequence[Assignment]) -> None:
+def give_before(runs: ProgramRuns, changes: Sequence[Assignment]) -> None:
     """What was given in runs before the program's first one, as far as it is fed to all."""
     timeline, plan = runs.timeline, runs.plan
     earlier = [change for change in changes if change.run < timeline.origin]

@@ -164,7 +164,7 @@ class Branches:
             with suppress(Cancelled), cancelled_when(runs.cursor.pausing):
                 self._replay.make_again(branch)
         except GradstepError as error:
-            failed = _not_reached(branch, error)
+            failed = not_reached(branch, error)
         now, self._session.runs = self._session.runs, runs
         if now is not self.programs.of(self.programs.possible(branch.edits)):
             now, self.current = self.programs.own, self.first
@@ -345,7 +345,8 @@ class Branches:
         self._by_name[branch.name] = noted
 
 
-def _not_reached(branch: Branch, error: GradstepError) -> GradstepError:
+def not_reached(branch: Branch, error: GradstepError) -> GradstepError:
+    """That a branch cannot be made again, because of that."""
     return GradstepError(
         f"branch '{branch.name}' cannot be made again up to where it was left: {error.message}",
         kind=error.kind,

@@ -219,8 +219,12 @@ class Cursor:
         was, and stop where it would, as far as breakpoints can be read here."""
         self._pausing, self.error, self.hit = other._pausing, None, ""
         self.timeline.heed(self._pausing.is_set)
-        self.set_breakpoints([one for one in other._breakpoints if self._can_read(one)])
-        self._breakpoints = other._breakpoints
+        self.set_readable(other._breakpoints)
+
+    def set_readable(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Replace all; those that cannot be read here are kept, and stop nowhere."""
+        self.set_breakpoints([one for one in breakpoints if self._can_read(one)])
+        self._breakpoints = tuple(breakpoints)
 
     def _can_read(self, breakpoint: Breakpoint) -> bool:
         try:

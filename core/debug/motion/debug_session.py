@@ -39,6 +39,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.loop_places import Places
+from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import require_loop, way_to
 from gradstep.core.graph.model import Operation, Phase, TensorRef
@@ -51,6 +52,7 @@ class DebugSession(Moves[Stop]):
     edit; what the edit left as it was is taken over from it, and it must not move any more; unless
     it `keeps` what it has, and goes on beside this one.
     shared: what other sessions of the same graph work on as well; it has the first variables.
+    origin: the first run; start: what variables begin with there, for others than the first ones.
     Raises GradstepError when the program cannot start: a feed or initial value that does not fit,
     a failing `init`, a missing name.
     runs: of the branch that is shown; `program`, `plan` and `timeline` are theirs.
@@ -67,11 +69,13 @@ class DebugSession(Moves[Stop]):
         before: DebugSession | None = None,
         shared: SharedVariables | None = None,
         keeps: bool = False,
+        origin: int = 0,
+        start: VariableStore | None = None,
     ) -> None:
         self.backend: Backend = backend or NumpyBackend()
         known = None if before is None else before.branches.programs.own
         self.runs: ProgramRuns = ProgramRuns(
-            program, self.backend, limit_bytes, known, shared, keeps=keeps
+            program, self.backend, limit_bytes, known, shared, origin, keeps, start
         )
         if before is not None:
             self._cursor.chosen = before.chosen
@@ -189,6 +193,10 @@ class DebugSession(Moves[Stop]):
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         self._cursor.set_breakpoints(breakpoints)
+
+    def set_readable_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """The same, but for those that this program has not the tensors of."""
+        self._cursor.set_readable(breakpoints)
 
     @property
     def hits(self) -> HitCounts:

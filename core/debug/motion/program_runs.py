@@ -22,8 +22,8 @@ class ProgramRuns:
     """Those of a session's own program; and of each that an edit made on a branch of it.
 
     before: of the program before an edit; what the edit left is taken over from it. keeps: it goes
-    on beside these. The rest as of DebugSession and Timeline. Raises GradstepError when the program
-    cannot start."""
+    on beside these. start: what variables begin with, for others than those of `shared`. The rest
+    as of DebugSession and Timeline. Raises GradstepError when the program cannot start."""
 
     def __init__(
         self,
@@ -34,19 +34,22 @@ class ProgramRuns:
         shared: SharedVariables | None = None,
         origin: int = 0,
         keeps: bool = False,
+        start: VariableStore | None = None,
     ) -> None:
         self.program = program
         feeds, batches = feed_arrays(program.graph, program.feeds), program.batches
         fed = infer_fed_types(feeds) | ({} if batches is None else {**batches.types})
         plan_before = None if before is None else before.plan
         graph, asked = program.graph, (program.fetches, program.targets)
+        if start is None:
+            start = first_variables(program, backend) if shared is None else shared.start
         self.plan: Plan = compile_plan(graph, *asked, fed, plan_before)
         self.timeline: BranchingTimeline = BranchingTimeline(
             self.plan,
             backend,
             program.functions,
             feeds,
-            first_variables(program, backend) if shared is None else shared.start,
+            start,
             limit_bytes,
             None if before is None or keeps else before.timeline,
             shared,
@@ -64,7 +67,7 @@ class ProgramRuns:
         backend, limit = self.timeline.backend, self.timeline.limit_bytes
         first = first_variables(program, backend)
         if started is not None:
-            first = _over(program, first, started)
+            first = over(program, first, started)
         shared = SharedVariables(first)
         return ProgramRuns(program, backend, limit, self, shared, origin, keeps=True)
 
@@ -74,7 +77,7 @@ class ProgramRuns:
         return self.timeline.nbytes
 
 
-def _over(program: Program, first: VariableStore, started: VariableStore) -> VariableStore:
+def over(program: Program, first: VariableStore, started: VariableStore) -> VariableStore:
     """What each variable has in `started`, if that fits it, over what it begins with."""
     store, there = VariableStore(first.backend), variables(program.graph).values()
     declared = {storage_name(op): op for op in there}

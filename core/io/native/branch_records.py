@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.document.kept_branch import KeptBranch, KeptChange, KeptEdit
+from gradstep.core.document.kept_branch import KeptBranch, KeptChange, KeptEdit, KeptPlace, KeptTurn
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
 
@@ -35,6 +35,11 @@ def write_branch(branch: KeptBranch, files: TensorFiles) -> file_schema.BranchRe
             )
             for e in branch.edits
         ],
+        left=[*map(_place_record, branch.left)],
+        stands=[*map(_place_record, branch.stands)],
+        thread=branch.thread,
+        turns=[_turn_record(turn, files) for turn in branch.turns],
+        lacks=[*branch.lacks],
     )
 
 
@@ -54,5 +59,48 @@ def read_branch(record: file_schema.BranchRecord, members: TensorSource) -> Kept
     edits = tuple(KeptEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in record.edits)
     where = record.run, record.step, record.op
     rest = record.inherited, record.place, edits
-    inside = (*record.inside,)
-    return KeptBranch(record.name, record.parent, *where, changes, *rest, inside=inside)
+    return KeptBranch(
+        *(record.name, record.parent, *where, changes, *rest),
+        inside=(*record.inside,),
+        left=tuple(map(_place, record.left)),
+        stands=tuple(map(_place, record.stands)),
+        thread=record.thread,
+        turns=tuple(_turn(turn, members) for turn in record.turns),
+        lacks=(*record.lacks,),
+    )
+
+
+def _place_record(place: KeptPlace) -> file_schema.ThreadPlaceRecord:
+    return file_schema.ThreadPlaceRecord(
+        thread=place.thread, place=[*place.place], ops=[*place.ops]
+    )
+
+
+def _place(record: file_schema.ThreadPlaceRecord) -> KeptPlace:
+    return KeptPlace(record.thread, (*record.place,), (*record.ops,))
+
+
+def _turn_record(turn: KeptTurn, files: TensorFiles) -> file_schema.TurnRecord:
+    given, assigned = (
+        None if values is None else {name: files.record(value) for name, value in values.items()}
+        for values in (turn.given, turn.assigned)
+    )
+    return file_schema.TurnRecord(
+        thread=turn.thread,
+        place=[*turn.place],
+        ops=[*turn.ops],
+        tried=turn.tried,
+        given=given,
+        words=turn.words,
+        assigned=assigned,
+        edit=turn.edit,
+    )
+
+
+def _turn(record: file_schema.TurnRecord, members: TensorSource) -> KeptTurn:
+    given, assigned = (
+        None if records is None else {name: read_tensor(r, members) for name, r in records.items()}
+        for records in (record.given, record.assigned)
+    )
+    where = record.thread, (*record.place,), (*record.ops,)
+    return KeptTurn(*where, record.tried, given, record.words, assigned, record.edit)

@@ -96,6 +96,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         record.version = file_schema.EDITED_BRANCHES if edits else file_schema.BRANCHES
         if any(b.inside or any(c.inside for c in b.changes) for b in document.branches):
             record.version = file_schema.LOOP_BRANCHES
+        if any(branch.thread for branch in document.branches):
+            record.version = file_schema.THREAD_BRANCHES
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 

@@ -14,7 +14,7 @@ from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
-VERSION = 10
+VERSION = 11
 # Since when there are these. Files without them are written as 1, which older versions of the
 # program read.
 SPLATS = 2  # a tensor may be written as its one value (TensorRecord.splat)
@@ -27,6 +27,7 @@ PACKED = 7  # rows of the data are packed into it
 BRANCHES = 8  # of its runs
 EDITED_BRANCHES = 9  # of edited programs
 LOOP_BRANCHES = 10  # they stand in loops, or were given values there
+THREAD_BRANCHES = 11  # they are of several threads
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -273,6 +274,27 @@ class BranchEditRecord(Record):
     words: str = ""
 
 
+class ThreadPlaceRecord(Record):
+    """See gradstep.core.document.kept_branch.KeptPlace."""
+
+    thread: str
+    place: list[tuple[Count, Count]] = []
+    ops: list[str] = []
+
+
+class TurnRecord(Record):
+    """See gradstep.core.document.kept_branch.KeptTurn."""
+
+    thread: str
+    place: list[tuple[Count, Count]] = []
+    ops: list[str] = []
+    tried: bool = False
+    given: dict[str, TensorRecord] | None = None
+    words: str = ""
+    assigned: dict[str, TensorRecord] | None = None
+    edit: Count = 0
+
+
 class BranchRecord(Record):
     """See gradstep.core.document.kept_branch.KeptBranch."""
 
@@ -286,6 +308,11 @@ class BranchRecord(Record):
     place: tuple[Count, Count] = (0, 0)
     edits: list[BranchEditRecord] = []  # which older versions of the program do not know
     inside: list[tuple[Count, Count, str]] = []  # nor this
+    left: list[ThreadPlaceRecord] = []  # nor what follows
+    stands: list[ThreadPlaceRecord] = []
+    thread: str = ""
+    turns: list[TurnRecord] = []
+    lacks: list[Count] = []
 
 
 class DocumentRecord(Record):

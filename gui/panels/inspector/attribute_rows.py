@@ -17,7 +17,7 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import is_beside_no_thread
+from gradstep.gui.frame.action_record import can_branch
 from gradstep.gui.frame.dialog_table import VALUE, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import GRID, mono
@@ -111,7 +111,7 @@ class Attributes(FactRows):
             yield _row(_VALUED[op.type], self._value(op))
         for index in self._fed_outputs(op):
             yield _row(f"Fed :{index}" if index else "Fed", self._fed(op, index))
-        if is_beside_no_thread(self._workspace) and (able := self._able(op, definition, shown)):
+        if can_branch(self._workspace) and (able := self._able(op, definition, shown)):
             yield _row("", self._on_branch(op.name, able))
         if rare and not self._unfolded:
             yield _row("", self._more(op, len(rare)))

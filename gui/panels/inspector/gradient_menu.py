@@ -18,7 +18,7 @@ from gradstep.core.graph.model import PYTHON_OPS, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import is_beside_no_thread
+from gradstep.gui.frame.action_record import can_branch
 from gradstep.gui.frame.dialog_table import PYFUNC, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
 from gradstep.gui.model.tried_document import tried
@@ -90,7 +90,7 @@ def _add_wider(menu: QMenu, workspace: Workspace, op: Operation) -> None:
 
 def _add_branch(menu: QMenu, workspace: Workspace, op: Operation) -> None:
     """The same for this run and those behind it, on a branch."""
-    if not is_beside_no_thread(workspace):
+    if not can_branch(workspace):
         return
     tries = menu.addMenu("Try on a branch")
     tries.setObjectName("inspector.gradient.branch")

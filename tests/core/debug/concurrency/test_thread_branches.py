@@ -68,7 +68,8 @@ def fresh(program: Program, done: list[Did]) -> Scheduler:
             give_in_thread(session, {name: value})
             continue
         to = end(session) if each.to is None and each.tried else each.to
-        if to is not None and to != (session.stop.run, session.stop.step):
+        waits = threads._current.waits is not None
+        if to is not None and (waits or to != (session.stop.run, session.stop.step)):
             assert threads.command("run_to", f"{to[0]}:{to[1]}").error is None
         if each.tried:
             stop = threads.command("step_into")
@@ -481,9 +482,9 @@ def test_a_fork_that_is_paused_is_none() -> None:
     _batches(threads, 3)
     made = threads._branches._begin
 
-    def paused(runs: Any) -> Any:
+    def paused(*given: Any) -> Any:
         threads.pause()
-        return made(runs)
+        return made(*given)
 
     threads._branches._begin = paused  # type: ignore[method-assign]
     with pytest.raises(Cancelled):
