@@ -1,0 +1,570 @@
+"""Edits on branches beside threads: whatever the way, each thread shows on every branch what it
+would where operations are executed one by one, in the same turns, and each thread has another
+program from some run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
+from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
+from gradstep.core.debug.history.frozen_program import NamedEdit, Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Stop
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.kept_branches import begin, keep
+from gradstep.core.document.named_edits import edit_by_name
+from gradstep.core.engine.calls.op_evaluation import run_op
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.host.branch_answers import manage
+from gradstep.core.host.course_bytes import read, written
+from gradstep.core.host.session_restore import Courses, course_of, follow
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.table import lookup
+from gradstep.core.program.derive import derive
+from gradstep.core.protocol.messages import ManageBranches
+from tests.core.debug.test_state_machine import same
+
+FEEDERS = ("one", "two")
+NAMES = (MAIN, *FEEDERS)
+GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count")
+# Each with the threads that it concerns.
+EDITS: Mapping[NamedEdit, Sequence[str]] = {
+    ("stop", ("r<0",)): (MAIN,),
+    ("set", ("r", "alpha", "0.5")): (MAIN,),
+    ("hyper", ("train", "learning_rate", "0.5")): (MAIN,),
+    ("set", ("one_half", "value", "0.75")): ("one",),
+    ("set", ("by", "value", "2")): FEEDERS,
+    ("set", ("unused", "value", "2")): (),
+    ("set", ("q", "capacity", "3")): NAMES,
+}
+OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
+Place = tuple[int, int]
+
+
+def trained_queue(capacity: int, batch: int) -> Document:
+    """Two feeders fill the queue "q", and a number is trained on what comes out of it."""
+    b = GraphBuilder()
+    with b.as_default():
+        b.constant(np.float32(1), name="unused")
+        q = tf.FIFOQueue(capacity, tf.float32, shapes=[[]], name="q")
+        rows = b.one("Identity", q.dequeue_many(batch, name="take"), name="batch")
+        y = b.one("Mul", rows, b.variable("w", shape=()), name="y")
+        r = b.one("LeakyRelu", y, name="r", alpha=0.25)
+        b.one("Sum", r, np.array([0], np.int32), name="loss")
+        by = b.constant(np.float32(1), name="by")
+        for name in FEEDERS:
+            count = b.one("AssignAdd", b.variable(f"{name}_count"), by, name=f"{name}_more")
+            half = b.constant(np.float32(0.5), name=f"{name}_half")
+            pack = b.one("Pack", count, b.one("AddV2", count, half), axis=0, name=f"{name}_rows")
+            q.enqueue_many([pack], name=f"{name}_put")
+    starts = {f"{n}_count": Constant(np.float32(10 * i)) for i, n in enumerate(FEEDERS, 1)}
+    return Document(
+        graph=b.build(),
+        request=GradientRequest.to("loss", "w"),
+        fetches=(TensorRef("batch"),),
+        initial={**starts, "w": Constant(np.float32(-0.5))},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.01}),),
+        threads=tuple(Thread(name, (f"{name}_put",)) for name in FEEDERS),
+    )
+
+
+@dataclass(frozen=True)
+class Did:
+    """One thing that one thread did: it went to a place, before `op`, and perhaps tried a step more
+    in vain; or was given something; or has one more edit (by its number) from there on. back: or
+    it went back, and waits no more."""
+
+    thread: str
+    to: Place | None = None
+    op: str = ""
+    tried: bool = False
+    given: tuple[str, Any] | None = None
+    edit: int | None = None
+    back: bool = False
+
+
+@dataclass
+class Line:
+    """What the test knows of a branch. edits: each with the runs of threads that it holds from."""
+
+    parent: str = ""
+    done: list[Did] = field(default_factory=list)
+    edits: list[tuple[NamedEdit, dict[str, int]]] = field(default_factory=list)
+
+
+class BlockedError(Exception):
+    pass
+
+
+class Worker:
+    """A thread of the model."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.place = name, (0, 0)
+        self.values: dict[TensorRef, Any] = {}
+        self.alias: dict[TensorRef, str] = {}
+        self.taken: list[Any] = []  # of an operation that waits
+        self.put = 0
+        self.waits = False
+        self.at: dict[Place, dict[TensorRef, Any]] = {(0, 0): {}}
+
+    @property
+    def is_amid_work(self) -> bool:
+        return bool(self.taken or self.put)
+
+
+class World:
+    """All threads of a branch, operation by operation: no plan, no timeline, no branch."""
+
+    def __init__(self, document: Document, edits: list[tuple[NamedEdit, dict[str, int]]]) -> None:
+        self.document, self.edits = document, edits
+        self.programs: dict[tuple[NamedEdit, ...], Program] = {}
+        self.variables = dict(derive(document).initial)
+        self.queue: list[Any] = []
+        self.workers = {name: Worker(name) for name in NAMES}
+        self.of_the_queue: dict[str, Callable[[Worker, Operation], None]] = {
+            "q": lambda worker, op: None,
+            "take": self._take,
+            "one_put": self._put,
+            "two_put": self._put,
+        }
+
+    def program(self, name: str, run: int) -> Program:
+        edits = tuple(edit for edit, where in self.edits if where.get(name, 0) <= run)
+        if edits not in self.programs:
+            document = self.document
+            for edit in edits:
+                document = edit_by_name(document, *edit)
+            self.programs[edits] = derive(document)
+        return self.programs[edits]
+
+    def steps(self, name: str, run: int) -> list[str]:
+        program = self.program(name, run)
+        if name == MAIN:
+            asked = [*program.targets, *(ref.op for ref in program.fetches)]
+        else:
+            asked = next([*t.targets] for t in program.threads if t.name == name)
+        needed = program.graph.ancestors(asked)
+        return [each for each in program.graph.order if each in needed]
+
+    def translated(self, did: Did) -> Place:
+        assert did.to is not None
+        run, step = did.to
+        steps = self.steps(did.thread, run)
+        if not did.op:
+            return run, len(steps)
+        return run, steps.index(did.op) if did.op in steps else min(step, len(steps))
+
+    def follow(self, done: Sequence[Did]) -> list[Did]:
+        """Do all, as far as it can be done; what has been."""
+        return [one for did in done for one in self._do(did)]
+
+    def _do(self, did: Did) -> list[Did]:
+        worker = self.workers[did.thread]
+        if did.edit is not None:
+            return [did]
+        if did.back:
+            worker.waits = False
+            return [did]
+        if did.given is not None:
+            return [did] if self._gives(worker, *did.given) else []
+        start, failed = worker.place, False
+        if did.to is not None and self.translated(did) > start:
+            failed = not self._go(worker, self.translated(did))
+        elif not did.tried:
+            return []
+        if did.tried and not failed:
+            run, step = worker.place
+            ended = step == len(self.steps(worker.name, run))
+            failed = not self._go(worker, (run + 1, 0) if ended else (run, step + 1))
+        worker.waits = failed
+        run, step = worker.place
+        op = [*self.steps(worker.name, run), ""][step]
+        return [Did(worker.name, worker.place if worker.place > start else None, op, failed)]
+
+    def _gives(self, worker: Worker, name: str, value: Any) -> bool:
+        """Whether it could be given."""
+        if (
+            worker.is_amid_work
+            or (name not in self.variables
+            and TensorRef(name) not in worker.values)
+        ):
+            return False
+        if name in self.variables:
+            self.variables[name] = value
+        else:
+            worker.values[TensorRef(name)] = value
+        self._note(worker)
+        return True
+
+    def _go(self, worker: Worker, to: Place) -> bool:
+        while worker.place < to:
+            run, step = worker.place
+            steps = self.steps(worker.name, run)
+            if step == len(steps):
+                worker.place, worker.values, worker.alias = (run + 1, 0), {}, {}
+            else:
+                try:
+                    self._execute(worker, self.program(worker.name, run).graph[steps[step]])
+                except BlockedError:
+                    return False
+                worker.place, worker.taken, worker.put = (run, step + 1), [], 0
+            self._note(worker)
+        return True
+
+    def _note(self, worker: Worker) -> None:
+        worker.at[worker.place] = dict(worker.values)
+
+    def _execute(self, worker: Worker, op: Operation) -> None:
+        values, alias = worker.values, worker.alias
+        if op.name in self.variables:
+            alias[op.output()] = op.name
+            return
+        if op.name in self.of_the_queue:
+            self.of_the_queue[op.name](worker, op)
+            return
+        definition = lookup(op.type)
+        sources = [alias.get(ref) for ref in op.inputs]
+        if definition.aliases and sources[0]:
+            alias[op.output()] = sources[0]
+        pairs = zip(op.inputs, sources, strict=True)
+        inputs = [values[ref] if s is None else self.variables[s] for ref, s in pairs]
+        results = run_op(NumpyBackend(), op, inputs)
+        if definition.state.writes:
+            names = [sources[index] for index in definition.state.writes]
+            self.variables.update(zip(names, map(np.array, results), strict=True))
+        elif op.output() not in alias:
+            values.update((op.output(i), np.array(x)) for i, x in enumerate(results))
+
+    def _take(self, worker: Worker, op: Operation) -> None:
+        count = int(worker.values[op.inputs[1]])
+        while len(worker.taken) < count:
+            if not self.queue:
+                raise BlockedError
+            worker.taken.append(self.queue.pop(0))
+        worker.values[op.output()] = np.array(worker.taken, np.float32)
+
+    def _put(self, worker: Worker, op: Operation) -> None:
+        rows = worker.values[op.inputs[1]]
+        while worker.put < len(rows):
+            if len(self.queue) >= self.capacity:
+                raise BlockedError
+            self.queue.append(rows[worker.put])
+            worker.put += 1
+
+    @property
+    def capacity(self) -> int:
+        return int(self.program(MAIN, 0).graph["q"].attrs["capacity"])
+
+
+def end(session: DebugSession) -> Place:
+    run = session.timeline.runs - 1
+    return run, session.timeline.done(run)
+
+
+def before(done: list[Did], name: str, target: Place, op: str, last: Place) -> list[Did]:
+    """What was done until a thread went on from a place, or tried to; all, where that is its last
+    one."""
+    if target == last:
+        return [*done]
+    found, newest = list[Did](), (0, 0)
+    for each in done:
+        if each.thread == name and each.given is None and each.edit is None:
+            on = (each.to is not None and each.to > target) or each.tried
+            if newest == target and on and not each.back:
+                return found
+            if each.to is not None and (each.to > target or (each.to == target and each.tried)):
+                return [*found, Did(name, target, op)]
+            newest = max(newest, each.to or newest)
+        found.append(each)
+    return found
+
+
+class Editing(RuleBasedStateMachine):
+    """Moves, values that are given, edits and branches, at any time."""
+
+    @initialize(capacity=st.integers(1, 4), batch=st.integers(1, 4))
+    def begin(self, capacity: int, batch: int) -> None:
+        self.document = trained_queue(capacity, batch)
+        self.threads = Scheduler(derive(self.document))
+        self.lines, self.current, self.is_new = {"main": Line()}, "main", False
+        self._spy()
+
+    def _spy(self) -> None:
+        """See what `continue` lets each thread do."""
+        self.went: list[tuple[str, Stop]] = []
+        went, go_on = self.went, ScheduledThread.go_on
+        for runs in self.threads._branches.every:
+            for member in runs.all:
+
+                def spied(member: ScheduledThread = member) -> Stop:
+                    stop = go_on(member)
+                    went.append((member.name, stop))
+                    return stop
+
+                member.go_on = spied  # type: ignore[method-assign]
+
+    @property
+    def line(self) -> Line:
+        return self.lines[self.current]
+
+    def _take_down(self, name: str, stop: Stop, newest: Place, waited: bool) -> None:
+        here, plan = (stop.run, stop.step), self.threads._members[name].session.plan
+        ahead = here if here > newest else None
+        if ahead or stop.error is not None:
+            self.line.done.append(Did(name, ahead, plan.op_after(here[1]), stop.error is not None))
+        elif waited:
+            self.line.done.append(Did(name, back=True))
+        self.is_new = False
+
+    @rule(name=st.sampled_from(NAMES))
+    def switch(self, name: str) -> None:
+        self.threads.switch(name)
+
+    @rule(times=st.integers(1, 6))
+    def step(self, times: int) -> None:
+        for _ in range(times):
+            self._move("step_into")
+
+    @rule(times=st.integers(1, 4))
+    def back(self, times: int) -> None:
+        for _ in range(times):
+            if "step_back" in self.threads.stop.legal:
+                self._move("step_back")
+
+    def _move(self, command: str, target: str = "") -> None:
+        member = self.threads._current
+        newest, waited = end(member.session), member.waits is not None
+        self.threads.command(command, target)
+        self._take_down(member.name, member.session.stop, newest, waited)
+
+    @rule()
+    def continue_(self) -> None:
+        ends = {m.name: end(m.session) for m in self.threads._all}
+        waits = {m.name: m.waits is not None for m in self.threads._all}
+        self.went.clear()
+        self.threads.command("continue_")
+        for name, stop in self.went:
+            self._take_down(name, stop, ends[name], waits[name])
+            ends[name] = max(ends[name], (stop.run, stop.step))
+            waits[name] = stop.error is not None
+
+    @rule(times=st.integers(1, 3))
+    def go_on_and_on(self, times: int) -> None:
+        for _ in range(times):
+            self.continue_()
+
+    @rule(data=st.data())
+    def into_the_past(self, data: st.DataObject) -> None:
+        session = self.threads.session
+        last, done = end(session)
+        run = data.draw(st.integers(session.timeline.first, last))
+        step = data.draw(st.integers(0, done if run == last else session.timeline.length))
+        self._move("run_to", f"{run}:{step}")
+
+    def _behind(self) -> tuple[list[Did], list[tuple[NamedEdit, dict[str, int]]]] | None:
+        """What led to where the current thread stands, and the edits that hold there; None where
+        one of them holds in one thread only."""
+        session = self.threads.session
+        here, op = (session.stop.run, session.stop.step), session.plan.op_after(session.stop.step)
+        done = before(self.line.done, self.threads.current, here, op, end(session))
+        found, numbers = [], dict[int, int]()
+        for number, (edit, where) in enumerate(self.line.edits):
+            there = sum(did.edit == number for did in done)
+            if 0 < there < len(where):
+                return None
+            if there or not where:
+                numbers[number] = len(found)
+                found.append((edit, where))
+        done = [d if d.edit is None else replace(d, edit=numbers.get(d.edit)) for d in done]
+        return done, found
+
+    def _refused(self, act: Callable[[], object]) -> GradstepError | None:
+        try:
+            act()
+        except GradstepError as error:
+            return error
+        return None
+
+    @rule(data=st.data())
+    def give(self, data: st.DataObject) -> None:
+        frame, left = self.threads.session.frame(), self.current
+        there = [name for name in GIVEN if frame.value(name) is not None]
+        if not there:
+            return
+        name = data.draw(st.sampled_from(there))
+        value = np.array(frame.value(name)) + np.float32(data.draw(st.integers(100, 104)))
+        was_new, behind, where = self.is_new, self._behind(), self.threads.stop.place
+        refused = self._refused(lambda: self.threads.inject({name: value}, "", "words"))
+        if refused is not None:
+            assert refused.hint
+            assert (self.threads.branches.current, self.threads.stop.place) == (left, where)
+            assert behind is not None or was_new or "not yet in" in refused.message
+            return
+        made = self.threads.branches.current
+        assert (made == left) == was_new
+        if made != left:
+            assert behind is not None
+            self.lines[made] = Line(left, *behind)
+        self.current, self.is_new = made, True
+        self.line.done.append(Did(self.threads.current, given=(name, value)))
+        assert self.threads.stop.place == where
+        self._spy()
+
+    @rule(edit=st.sampled_from([*EDITS]))
+    def edit(self, edit: NamedEdit) -> None:
+        threads, left, behind = self.threads, self.current, self._behind()
+        where, newest = threads.stop.place, {m.name: end(m.session) for m in threads._all}
+        if behind is None:
+            with pytest.raises(GradstepError, match="not yet in"):
+                threads.edit(*edit)
+            return
+        done, edits = behind
+        stood = dict.fromkeys(NAMES, 0)
+        for did in done:
+            if did.to is not None:
+                stood[did.thread] = max(stood[did.thread], did.to[0])
+        runs = {name: stood[name] for name in EDITS[edit]}
+        why = ""
+        if edit in (each for each, _ in edits) or (
+            edit == OF_THE_QUEUE and self._capacity(edits) == 3
+        ):
+            why = "it is so already"
+        elif edit == OF_THE_QUEUE and any(runs.values()):
+            why = "holds what the threads have put there"
+        if why:
+            with pytest.raises(GradstepError, match=why):
+                threads.edit(*edit)
+            assert (threads.branches.current, threads.stop.place) == (left, where)
+            assert {m.name: end(m.session) for m in threads._all} == newest
+            return
+        said = manage(threads, ManageBranches(command="edit", kind=edit[0], edited=[*edit[1]]))
+        made = threads.branches.current
+        assert made not in self.lines
+        assert said.endswith(f"on branch {made}")
+        for name in runs:
+            at = next(
+                (n for n, d in enumerate(done) if d.thread == name and d.to and _is_in(d, runs)),
+                len(done),
+            )
+            marked = [Did(name, edit=len(edits))]
+            if runs[name]:
+                marked.insert(0, Did(name, (runs[name] - 1, 0)))
+            done = [*done[: at if runs[name] else 0], *marked, *done[at if runs[name] else 0 :]]
+        world = World(self.document, [*edits, (edit, runs)])
+        self.lines[made] = Line(left, world.follow(done), world.edits)
+        self.current, self.is_new = made, False
+        for member in threads._all:
+            model = world.workers[member.name]
+            assert (end(member.session), member.waits is not None) == (model.place, model.waits)
+        self._spy()
+
+    def _capacity(self, edits: list[tuple[NamedEdit, dict[str, int]]]) -> int:
+        return World(self.document, edits).capacity
+
+    @rule(data=st.data())
+    def show(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.lines)))
+        self.threads.switch_branch(name)
+        if name != self.current:
+            self.current, self.is_new = name, False
+        self._spy()
+
+    @rule(data=st.data())
+    def drop(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.lines)))
+        if name == "main":
+            return
+        self.threads.drop_branch(name)
+        parent = self.lines.pop(name).parent
+        for line in self.lines.values():
+            line.parent = parent if line.parent == name else line.parent
+        if self.current == name:
+            self.current, self.is_new = parent, False
+        self._spy()
+
+    @rule()
+    def go_on_in_another_engine(self) -> None:
+        """By what the window keeps of how it came here."""
+        (data,) = written(Courses({"other": course_of(self.threads)}, "other")) or (b"",)
+        if data:
+            other = Scheduler(derive(self.document))
+            follow(other, read(data).by_name["other"])
+            assert other.states == self.threads.states
+            assert _told(other) == _told(self.threads)
+            self.threads, self.is_new = other, other._branches.is_new
+            self._spy()
+
+    @rule()
+    def keep_and_open_again(self) -> None:
+        """The document keeps them, and the first one begins anew."""
+        known = _told(self.threads)
+        document = self.document.with_(branches=keep(self.threads.to_be_kept))
+        opened = gradstep_file.from_bytes(gradstep_file.to_bytes(document))
+        assert opened.branches == document.branches
+        self.threads = Scheduler(derive(self.document))
+        if len(self.lines) > 1:
+            self.threads.begin_branches(begin(opened.branches))
+            assert _told(self.threads)[1:] == known[1:]
+        self.lines["main"] = Line()
+        self.current, self.is_new = "main", False
+        self._spy()
+
+    def teardown(self) -> None:
+        if hasattr(self, "lines"):
+            self.every_branch_is_what_its_operations_make()
+
+    @rule()
+    def every_branch_is_what_its_operations_make(self) -> None:
+        told = {branch.name: branch for branch in self.threads.branches.all}
+        assert {name: branch.parent for name, branch in told.items()} == {
+            name: line.parent for name, line in self.lines.items()
+        }
+        for name, line in self.lines.items():
+            assert [(e.kind, e.names) for e in told[name].edits] == [e for e, _ in line.edits]
+            world = World(self.document, line.edits)
+            assert world.follow(line.done) == line.done or not line.edits
+            with self.threads.branches.looking_at(name):
+                runs = self.threads._branches._runs[name]
+            for member in runs.all:
+                model = world.workers[member.name]
+                assert (end(member.session), member.waits is not None) == (model.place, model.waits)
+                self._compare(member.session, model, f"{name} {member.name}")
+
+    def _compare(self, session: DebugSession, model: Worker, what: str) -> None:
+        first = session.timeline.first
+        for (run, step), values in model.at.items():
+            if run >= first:
+                frame = session.frame(run, step)
+                for ref, value in values.items():
+                    assert same(frame.value(ref), value), (what, run, step, ref)
+
+
+def _is_in(did: Did, runs: Mapping[str, int]) -> bool:
+    return did.to is not None and did.to[0] >= runs[did.thread]
+
+
+def _told(threads: Scheduler) -> list[Any]:
+    return [
+        (b.name, b.parent, b.run, b.step, b.op, b.place, b.words, b.left, b.stands, b.thread)
+        for b in threads.branches.all
+    ]
+
+
+TestEditing = pytest.mark.slow(Editing.TestCase)
+TestEditing.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
