@@ -13,7 +13,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.batches import Batches
-from gradstep.core.debug.history.branch_record import Branch
+from gradstep.core.debug.history.branch_record import Branch, ThreadPlace
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.history.loop_iterations import LoopView
@@ -32,6 +32,7 @@ from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import held_up
+from gradstep.core.protocol.branch_queries import StandInfo
 from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.messages import (
     BlockedEdge,
@@ -287,7 +288,13 @@ def _branch_info(branch: Branch, current: str) -> BranchInfo:
         at_step=step,
         current=branch.name == current,
         edits=[(edit.kind, [*edit.names]) for edit in branch.edits],
+        left=[*map(_stand_info, branch.left)],
+        stands=sorted(map(_stand_info, branch.stands), key=lambda s: s.thread != branch.thread),
     )
+
+
+def _stand_info(place: ThreadPlace) -> StandInfo:
+    return StandInfo(place.thread, *place.place[0])
 
 
 def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumbers:

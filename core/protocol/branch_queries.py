@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -14,11 +14,22 @@ SEED = ":seed"  # what is named where random numbers are to be others; no operat
 BranchCommand = Literal["switch", "rename", "drop", "edit"]
 
 
+class StandInfo(msgspec.Struct, frozen=True, array_like=True):
+    """Where a thread stands, or was left: after `step` steps of `run`."""
+
+    thread: str
+    run: int
+    step: int
+
+
 class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A branch of the session's runs. parent: the one that it leaves, before `op` ("" at the end of
     a run), after `step` steps of `run`; "" for the first. text: what was given there, in words.
     at_run, at_step: where it stands, or was left. current: it is the one that is shown. edits: of
-    its program, those on the way to it included; each its kind and what it is about."""
+    its program, those on the way to it included; each its kind and what it is about. Of a program
+    with threads, left: where all of them stood as it left, the one in which it did first, whose
+    `run` and `step` are; stands: where they stand, or were left, first the one that is looked
+    at."""
 
     name: str
     parent: str = ""
@@ -30,6 +41,20 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     at_step: int = 0
     current: bool = False
     edits: list[tuple[str, list[str]]] = []
+    left: list[StandInfo] = []
+    stands: list[StandInfo] = []
+
+    def left_in(self, thread: str) -> tuple[int, int]:
+        """Run and step of a thread at which it leaves the other; "" for the one where it does."""
+        there = ((each.run, each.step) for each in self.left if each.thread == thread)
+        return next(there, (self.run, self.step))
+
+
+def standing_text(stands: Sequence[StandInfo], words: Callable[[int, int], str]) -> str:
+    """ "one at run 3, step 2 (main at run 1, step 1)": in which thread, and where the others are.
+    words: a place for people."""
+    first, *others = [f"{each.thread} at {words(each.run, each.step)}" for each in stands]
+    return f"{first} ({', '.join(others)})" if others else first
 
 
 def in_tree(

@@ -193,7 +193,7 @@ class ThreadBranches:
             *(name, left, stop.run, stop.step, plan.op_after(stop.step), given, len(given)),
             edits=edits,
             edits_inherited=sum(edit in own for edit in edits),
-            left=before.stands,
+            left=(*sorted(before.stands, key=lambda each: each.thread != before.current.name),),
             thread=before.current.name,
         )
         self.current = name

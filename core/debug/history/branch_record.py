@@ -71,8 +71,9 @@ class Branch:
     place: run and step at which it was left, to be gone back to; inside: in loops that it stood in
     there, from the outermost. edits: those of its program, in
     the order in which they were made, of which its parent has the first `edits_inherited`.
-    Where there are threads: left: where all of them stood as it left; stands: where they stand, or
-    were left; thread: the one that is looked at. turns: what led to it, by which it is made again.
+    Where there are threads: left: where all of them stood as it left, the one in which it did
+    first; stands: where they stand, or were left; thread: the one that is looked at. turns: what
+    led to it, by which it is made again.
     """
 
     name: str

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gradstep.core.protocol.branch_queries import current_branch, in_tree
+from gradstep.core.protocol.branch_queries import StandInfo, current_branch, in_tree, standing_text
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.branch_colors import branch_colors
@@ -177,13 +177,18 @@ class BranchTree(QWidget):
 
 
 def tip_of(branch: BranchInfo) -> str:
-    """Where it leaves which, what was given there, and where it stands."""
-    place = place_words(branch.at_run, branch.at_step)
+    """Where it leaves which, what was given there, and where it stands; of several threads, in
+    which, and where the others do."""
+    place = _place(branch.at_run, branch.at_step, branch.stands)
     if not branch.parent:
-        return f"what the document runs; stands at {place}"
-    leaves = f"leaves {branch.parent} at {place_words(branch.run, branch.step)}"
+        return f"what the document runs; stands {place}"
+    leaves = f"leaves {branch.parent} {_place(branch.run, branch.step, branch.left)}"
     given = f", with {branch.text}" if branch.text else ""
-    return f"{leaves}{given}; stands at {place}"
+    return f"{leaves}{given}; stands {place}"
+
+
+def _place(run: int, step: int, stands: Sequence[StandInfo]) -> str:
+    return f"in {standing_text(stands, place_words)}" if stands else f"at {place_words(run, step)}"
 
 
 def place_words(run: int, step: int) -> str:

@@ -44,6 +44,7 @@ class RunBars(QWidget):
         self._run = self._step = self._first = self._earliest = 0
         self._reached: list[int] = [0]  # for each run, the steps recorded
         self._dragged: tuple[int, int] | None = None
+        self._thread = ""
         self._branches: Sequence[BranchInfo] = ()
 
     def show_rows(self, rows: Rows, captions: dict[str, str]) -> None:
@@ -79,11 +80,12 @@ class RunBars(QWidget):
         )
         self.setToolTip(plain(fed + how))
 
-    def show_branches(self, branches: Sequence[BranchInfo]) -> None:
+    def show_branches(self, branches: Sequence[BranchInfo], thread: str = "") -> None:
         """Those that there are: the runs of the one that is shown are marked in its colour from
-        where it leaves another, and those before in the other's."""
-        if branches != self._branches:
-            self._branches = branches
+        where it leaves another, and those before in the other's. thread: whose runs they are; it
+        leaves there where that one stood then."""
+        if (branches, thread) != (self._branches, self._thread):
+            self._branches, self._thread = branches, thread
             self.update()
 
     @property
@@ -183,12 +185,13 @@ class RunBars(QWidget):
         colors = branch_colors(self._theme(), self._branches)
         painter.setPen(Qt.PenStyle.NoPen)
         for branch in self._forks:
-            if branch.run > run:
+            leaves_in, step = branch.left_in(self._thread)
+            if leaves_in > run:
                 continue
-            left = self.x_of(branch.step) if branch.run == run else float(_LEFT)
+            left = self.x_of(step) if leaves_in == run else float(_LEFT)
             painter.setBrush(colors[branch.name])
             painter.drawRect(QRectF(left, top + _BAR + 1, self.x_of(self.steps) - left - 1, 2))
-            if branch.parent and branch.run == run:
+            if branch.parent and leaves_in == run:
                 painter.drawEllipse(QPointF(left, top + _BAR + 2), 3.5, 3.5)
 
     def _cells(self) -> list[tuple[int, int, str]]:

@@ -156,7 +156,8 @@ class TimelinePanel(Panel):
         error = stop.error.message if stop.error is not None else ""
         self.model.move_to(here, error, waits=stop.reason == "blocked")
         self.bars.show_position(stop.run, stop.step, self._reached, stop.batch, stop.first)
-        self.bars.show_branches(stop.branches)
+        thread = next((each.name for each in stop.threads if each.current), "")
+        self.bars.show_branches(stop.branches, thread)
         if stop.branches != self._branches:
             self._branches = stop.branches
             self.branches.show_branches(stop.branches)

@@ -199,10 +199,8 @@ class World:
 
     def _gives(self, worker: Worker, name: str, value: Any) -> bool:
         """Whether it could be given."""
-        if (
-            worker.is_amid_work
-            or (name not in self.variables
-            and TensorRef(name) not in worker.values)
+        if worker.is_amid_work or (
+            name not in self.variables and TensorRef(name) not in worker.values
         ):
             return False
         if name in self.variables:

@@ -17,6 +17,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.protocol.branch_queries import StandInfo
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.gui import commands
 from gradstep.gui.frame.action_record import one_value_here
@@ -326,3 +327,15 @@ def test_branches_are_told_apart_in_both_themes() -> None:
 def test_a_tip_says_where_it_leaves_and_stands() -> None:
     branch = BranchInfo(name="b", parent="main", run=1, step=2, text="c = 3", at_run=2, at_step=0)
     assert tip_of(branch) == "leaves main at run 2, step 3, with c = 3; stands at run 3, step 1"
+
+
+def test_beside_threads_a_tip_says_where_all_of_them_stood() -> None:
+    left = [StandInfo("one", 1, 2), StandInfo("main", 0, 4)]
+    stands = [StandInfo("main", 2, 0), StandInfo("one", 1, 8)]
+    places = {"run": 1, "step": 2, "at_run": 2, "at_step": 0, "left": left, "stands": stands}
+    branch = BranchInfo(name="b", parent="main", text="c = 3 in one", **places)
+    assert tip_of(branch) == (
+        "leaves main in one at run 2, step 3 (main at run 1, step 5), with c = 3 in one; "
+        "stands in main at run 3, step 1 (one at run 2, step 9)"
+    )
+    assert [branch.left_in(name) for name in ("one", "main", "")] == [(1, 2), (0, 4), (1, 2)]
