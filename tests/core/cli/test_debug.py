@@ -24,6 +24,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
+from tests.support.queueing import trained_queue
 
 TUTORIAL = FOLDER / "tutorial.gradstep"
 
@@ -468,6 +469,24 @@ def test_branches_of_the_terminal_are_a_tree(cli: Cli) -> None:
     assert "leaves b1 at 0:" in text
     assert "    b2" in text
     assert "b2: run 1" in text
+
+
+def test_beside_threads_an_edit_is_tried_on_a_branch(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "queue.gradstep"
+    gradstep_file.save(file, trained_queue(4, 2))
+    script = "continue; continue; print r; fork set r.alpha = 0.5; print r; branches; branch main"
+    done = cli("debug", file, "--script", script, "--json").json["commands"]
+    before, after = (done[n]["value"]["data"] for n in (2, 4))
+    assert after == pytest.approx([2 * each for each in before])
+    text = cli("debug", file, "--script", script).out
+    [_, branch] = done[5]["branches"]
+    assert [each[0] for each in branch["left"]] == ["main", "one", "two"]
+    assert "leaves main in main at 1:" in text
+    failed = cli("debug", file, "--script", "continue; fork set q.capacity = 2", "--json")
+    assert failed.json["commands"][-1]["stop"]["branch"] == "b1"  # in run 1 of all threads
+    failed = cli("debug", file, "--script", "continue; continue; fork set q.capacity = 2", "--json")
+    assert "holds what the threads have put there" in failed.json["error"]["message"]
+    assert "run 1 of all threads" in failed.json["error"]["hint"]
 
 
 def test_a_condition_may_speak_of_the_run(cli: Cli) -> None:

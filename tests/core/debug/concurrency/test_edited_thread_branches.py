@@ -14,32 +14,29 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.scheduler import Scheduler
-from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
+from gradstep.core.debug.concurrency.thread_state import MAIN
 from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Stop
-from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.document import Document
 from gradstep.core.document.kept_branches import begin, keep
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.host.branch_answers import manage
 from gradstep.core.host.course_bytes import read, written
 from gradstep.core.host.session_restore import Courses, course_of, follow
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.ops import api as tf
-from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol.messages import ManageBranches
 from tests.core.debug.test_state_machine import same
+from tests.support.queueing import FEEDERS, trained_queue
 
-FEEDERS = ("one", "two")
 NAMES = (MAIN, *FEEDERS)
 GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count")
 # Each with the threads that it concerns.
@@ -49,38 +46,11 @@ EDITS: Mapping[NamedEdit, Sequence[str]] = {
     ("hyper", ("train", "learning_rate", "0.5")): (MAIN,),
     ("set", ("one_half", "value", "0.75")): ("one",),
     ("set", ("by", "value", "2")): FEEDERS,
-    ("set", ("unused", "value", "2")): (),
+    ("stop", ("two_rows",)): (),
     ("set", ("q", "capacity", "3")): NAMES,
 }
 OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
 Place = tuple[int, int]
-
-
-def trained_queue(capacity: int, batch: int) -> Document:
-    """Two feeders fill the queue "q", and a number is trained on what comes out of it."""
-    b = GraphBuilder()
-    with b.as_default():
-        b.constant(np.float32(1), name="unused")
-        q = tf.FIFOQueue(capacity, tf.float32, shapes=[[]], name="q")
-        rows = b.one("Identity", q.dequeue_many(batch, name="take"), name="batch")
-        y = b.one("Mul", rows, b.variable("w", shape=()), name="y")
-        r = b.one("LeakyRelu", y, name="r", alpha=0.25)
-        b.one("Sum", r, np.array([0], np.int32), name="loss")
-        by = b.constant(np.float32(1), name="by")
-        for name in FEEDERS:
-            count = b.one("AssignAdd", b.variable(f"{name}_count"), by, name=f"{name}_more")
-            half = b.constant(np.float32(0.5), name=f"{name}_half")
-            pack = b.one("Pack", count, b.one("AddV2", count, half), axis=0, name=f"{name}_rows")
-            q.enqueue_many([pack], name=f"{name}_put")
-    starts = {f"{n}_count": Constant(np.float32(10 * i)) for i, n in enumerate(FEEDERS, 1)}
-    return Document(
-        graph=b.build(),
-        request=GradientRequest.to("loss", "w"),
-        fetches=(TensorRef("batch"),),
-        initial={**starts, "w": Constant(np.float32(-0.5))},
-        optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.01}),),
-        threads=tuple(Thread(name, (f"{name}_put",)) for name in FEEDERS),
-    )
 
 
 @dataclass(frozen=True)
@@ -454,7 +424,8 @@ class Editing(RuleBasedStateMachine):
         said = manage(threads, ManageBranches(command="edit", kind=edit[0], edited=[*edit[1]]))
         made = threads.branches.current
         assert made not in self.lines
-        assert said.endswith(f"on branch {made}")
+        held = " and ".join(f"run {runs[n] + 1} of {n}" for n in NAMES if n in runs)
+        assert said.endswith(f" from {held or 'the beginning'} on, on branch {made}")
         for name in runs:
             at = next(
                 (n for n, d in enumerate(done) if d.thread == name and d.to and _is_in(d, runs)),

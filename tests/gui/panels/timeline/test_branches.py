@@ -29,6 +29,7 @@ from gradstep.gui.model.tried_document import tried
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
 from gradstep.gui.panels.timeline.branch_tree import tip_of
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+from tests.support.queueing import trained_queue
 
 
 def _branches(bench: Any) -> list[tuple[str, str, str, bool]]:
@@ -242,6 +243,46 @@ def test_branches_are_kept_in_the_document(bench: Any, show: Callable[..., Any])
     commands.switch_branch(bench.space, "b1")
     assert (bench.space.stop.run, bench.space.stop.step) == (0, 6)
     assert bench.space.value("loss:0").head.tolist() == loss
+
+
+def test_beside_threads_an_edit_is_tried_and_the_branch_kept(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    """The bars mark where it leaves in the thread that is looked at, wherever it was forked."""
+    space = bench.space
+    panel = show(TimelinePanel(space), 900, 300)
+    space.open_document(trained_queue(4, 2), None)
+    space.debugger.flush()
+    for _ in range(2):
+        bench.run("continue_")
+    before, there = space.value("r:0").head.tolist(), space.stop
+    commands.edit_on_branch(space, "set", "r", "alpha", "0.5")
+    space.debugger.flush()
+    assert space.stop.branches[1].text == "r.alpha = 0.5"
+    assert (space.stop.run, space.stop.first, space.stop.step) == (1, 1, there.step)
+    after = space.value("r:0").head.tolist()
+    assert after == [2 * each for each in before]
+    stood = {each.name: (each.run, each.step) for each in there.threads}
+    [_, branch] = space.stop.branches
+    assert {each.thread: (each.run, each.step) for each in branch.left} == stood
+    space.debugger.control("thread", "one")
+    space.debugger.flush()
+    assert panel.bars._thread == "one"
+    assert branch.left_in("one") == stood["one"] != branch.left_in("")
+    commands.keep_branches(space)
+    space.debugger.flush()
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(space.document))
+    bench.open("gather")
+    space.open_document(again, Path("again.gradstep"))
+    space.debugger.flush()
+    assert space.value("r:0").state == "waiting"
+    commands.switch_branch(space, "b1")
+    space.debugger.flush()
+    assert next(each.name for each in space.stop.threads if each.current) == "one"
+    space.debugger.control("thread", "main")
+    space.debugger.flush()
+    assert (space.stop.run, space.stop.step) == (1, there.step)
+    assert space.value("r:0").head.tolist() == after
 
 
 def test_a_branch_is_compared_with_what_is_shown(bench: Any, show: Callable[..., Any]) -> None:
