@@ -38,18 +38,19 @@ from tests.core.debug.test_state_machine import same
 from tests.support.queueing import FEEDERS, trained_queue
 
 NAMES = (MAIN, *FEEDERS)
-GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count")
+GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count", "one_half")
+STOP, RATE = ("stop", ("r<0",)), ("hyper", ("train", "learning_rate", "0.5"))
+OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
 # Each with the threads that it concerns.
 EDITS: Mapping[NamedEdit, Sequence[str]] = {
-    ("stop", ("r<0",)): (MAIN,),
+    STOP: (MAIN,),
     ("set", ("r", "alpha", "0.5")): (MAIN,),
-    ("hyper", ("train", "learning_rate", "0.5")): (MAIN,),
+    RATE: (MAIN,),
     ("set", ("one_half", "value", "0.75")): ("one",),
     ("set", ("by", "value", "2")): FEEDERS,
     ("stop", ("two_rows",)): (),
-    ("set", ("q", "capacity", "3")): NAMES,
+    OF_THE_QUEUE: NAMES,
 }
-OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
 Place = tuple[int, int]
 
 
@@ -91,6 +92,7 @@ class Worker:
         self.taken: list[Any] = []  # of an operation that waits
         self.put = 0
         self.waits = False
+        self.constants: dict[str, Any] = {}  # that were given, for all runs behind
         self.at: dict[Place, dict[TensorRef, Any]] = {(0, 0): {}}
 
     @property
@@ -177,6 +179,8 @@ class World:
             self.variables[name] = value
         else:
             worker.values[TensorRef(name)] = value
+            if name.endswith("_half"):
+                worker.constants[name] = value
         self._note(worker)
         return True
 
@@ -213,6 +217,8 @@ class World:
         pairs = zip(op.inputs, sources, strict=True)
         inputs = [values[ref] if s is None else self.variables[s] for ref, s in pairs]
         results = run_op(NumpyBackend(), op, inputs)
+        if op.name in worker.constants:
+            results = (worker.constants[op.name],)
         if definition.state.writes:
             names = [sources[index] for index in definition.state.writes]
             self.variables.update(zip(names, map(np.array, results), strict=True))
@@ -407,7 +413,9 @@ class Editing(RuleBasedStateMachine):
         for did in done:
             if did.to is not None:
                 stood[did.thread] = max(stood[did.thread], did.to[0])
-        runs = {name: stood[name] for name in EDITS[edit]}
+        known = [each for each, _ in edits]
+        nobody = edit == RATE and STOP in known  # then there is no gradient to train with
+        runs = {} if nobody else {name: stood[name] for name in EDITS[edit]}
         why = ""
         if edit in (each for each, _ in edits) or (
             edit == OF_THE_QUEUE and self._capacity(edits) == 3
