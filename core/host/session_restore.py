@@ -87,11 +87,13 @@ def course_of(threads: Scheduler) -> Course:
     """How a session came to where it stands now."""
     session = threads.session
     stop, op = session.stop, session.plan.op_after(session.stop.step)
-    branches = session.branches.all if len(threads.states) == 1 else threads.begun
+    alone = len(threads.states) == 1
+    branches = session.branches.all if alone else threads.begun
+    first = branches[0].name if branches else FIRST_BRANCH
     return Course(
         *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),
         branches=branches if len(branches) > 1 else (),  # what one was given, the changes say
-        branch=session.branches.current,
+        branch=session.branches.current if alone else first,
     )
 
 

@@ -212,6 +212,13 @@ class ThreadBranches:
         """The runs of a branch, made now where they were not before."""
         branch = self._by_name[name]
         if name not in self._runs:
+            if not branch.stands:
+                raise GradstepError(
+                    f"branch '{name}' is of the program without threads: there are no turns that "
+                    "lead to it",
+                    kind="FailedPreconditionError",
+                    hint="drop it, or take the threads out of the document",
+                )
             try:
                 runs = self._made(branch.turns, branch.edits, exactly=False)
             except GradstepError as error:

@@ -163,8 +163,6 @@ class ThreadRuns:
             return [*self.turns]
         found: list[Turn] = []
         for turn in self.turns:
-            if turn.thread == name and turn.edit is not None:
-                newest = max(newest, turn.place, key=_flat)
             own = turn.thread == name and turn.is_move
             there = _flat(newest) == _flat(place)
             if own and there and (turn.place or turn.tried):

@@ -23,6 +23,7 @@ from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ class BranchReplay:
 
     def make_again(self, branch: Branch) -> None:
         """Compute the runs of a branch of which nothing is kept, up to where it was left."""
+        if branch.stands:
+            raise GradstepError(
+                f"branch '{branch.name}' is of several threads, which the program does not have",
+                kind="FailedPreconditionError",
+                hint="drop it, or let the document have its threads again",
+            )
         self._begin(branch.edits, branch.changes)
         origin = self._session.timeline.origin
         self._repeat([change for change in branch.changes if change.run >= origin])

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.kept_branch import KeptBranch, KeptChange, KeptEdit, require_tree
+from gradstep.core.document.kept_branch import (
+    KeptBranch,
+    KeptChange,
+    KeptEdit,
+    KeptPlace,
+    KeptTurn,
+    require_tree,
+)
 from gradstep.core.document.kept_branches import begin, keep
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.errors import GradstepError
@@ -42,17 +49,45 @@ EDITS = st.builds(
 )
 
 
+PLACES = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=2).map(tuple)
+OPS = st.lists(st.sampled_from(["", "a"]), max_size=2).map(tuple)
+STANDS = st.lists(st.builds(KeptPlace, st.sampled_from(["main", "one"]), PLACES, OPS), max_size=2)
+GIVEN = st.none() | st.dictionaries(st.sampled_from(["a", "b:1"]), VALUES, max_size=2)
+TURNS = st.builds(
+    KeptTurn,
+    thread=st.sampled_from(["main", "one"]),
+    place=PLACES,
+    ops=OPS,
+    tried=st.booleans(),
+    given=GIVEN,
+    words=st.text(max_size=2),
+    assigned=GIVEN,
+)
+
+
 @st.composite
 def trees(draw: Any) -> tuple[KeptBranch, ...]:
     names = draw(st.lists(st.text("abc <>", min_size=1, max_size=3), min_size=2, unique=True))
-    found = [KeptBranch(names[0], "", 0, 0, "")]
+    found, counts = [KeptBranch(names[0], "", 0, 0, "")], {names[0]: 0}
     for number, name in enumerate(names[1:], 1):
         parent = names[draw(st.integers(0, number - 1))]
         changes = tuple(draw(st.lists(CHANGES, max_size=2)))
         place = draw(NUMBERS), draw(NUMBERS)
         where, edits = (draw(NUMBERS), draw(NUMBERS), "a"), draw(st.lists(EDITS, max_size=2))
-        found.append(KeptBranch(name, parent, *where, changes, 0, place, tuple(edits)))
+        branch = KeptBranch(name, parent, *where, changes, 0, place, tuple(edits))
+        found.append(_with_turns(draw, branch, counts[parent]) if draw(st.booleans()) else branch)
+        counts[name] = counts[parent] - len(found[-1].lacks) + len(edits)
     return tuple(found)
+
+
+def _with_turns(draw: Any, branch: KeptBranch, before: int) -> KeptBranch:
+    """As beside threads. before: how many edits its parent has."""
+    lacks = tuple(n for n in range(before) if draw(st.booleans()))
+    count, turns = before - len(lacks) + len(branch.edits), draw(st.lists(TURNS, max_size=3))
+    turns = [replace(turn, edit=draw(st.integers(0, count))) for turn in turns]
+    left, stands = (tuple(draw(STANDS)) for _ in range(2))
+    found = replace(branch, left=left, stands=stands, lacks=lacks, turns=tuple(turns))
+    return replace(found, thread=draw(st.sampled_from(["", "one"])))
 
 
 @given(trees(), trees())
@@ -66,7 +101,10 @@ def test_they_come_back_from_a_file_and_a_difference(
     assert [*begun] == [branch.name for branch in tree]
     for branch in begun.values():
         if branch.parent:  # those of the branch that it leaves are the very same
-            assert branch.edits[: branch.edits_inherited] == begun[branch.parent].edits
+            lacks = next(each.lacks for each in tree if each.name == branch.name)
+            theirs = begun[branch.parent].edits
+            inherited = tuple(edit for n, edit in enumerate(theirs) if n not in lacks)
+            assert branch.edits[: branch.edits_inherited] == inherited
     assert keep(begun.values())[1:] == tree[1:]
 
 
@@ -93,6 +131,9 @@ def test_what_is_no_tree_is_refused(tree: tuple[KeptBranch, ...], data: st.DataO
                 (*rest, replace(last, parent="nowhere")),
                 (*rest, replace(last, parent="")),
                 (*rest, replace(last, parent=last.name)),
+                (*rest, replace(last, turns=(KeptTurn("one", ((1, 0),), edit=99),))),
+                (*rest, replace(last, turns=(KeptTurn("one", edit=1),))),
+                (*rest, replace(last, stands=(KeptPlace("one"),))),
                 (*tree, replace(last, parent=tree[0].name)),
                 (*rest, replace(last, name="")),
                 tree[1:],
@@ -120,3 +161,21 @@ def test_edits_follow_the_operations() -> None:
         ("", "a", "a", "type"),
         ("", "z:0"),
     ]
+
+
+def test_turns_follow_the_operations() -> None:
+    given = {"a": Constant(np.float32(1)), "b:1": Constant(np.float32(2))}
+    turns = (
+        KeptTurn("one", ((0, 1), (2, 3)), ("a", "")),
+        KeptTurn("one", given=given, words="a = 1"),
+        KeptTurn("one", assigned=given),
+    )
+    places = (KeptPlace("one", ((0, 1),), ("a",)),)
+    branch = KeptBranch("b", "main", 0, 0, "", left=places, stands=places, thread="one")
+    kept = KeptBranch("main", "", 0, 0, ""), replace(branch, turns=turns)
+    renamed = rename_node(Document(branches=kept), lambda name: "z" if name == "a" else name)
+    [_, found] = renamed.branches
+    assert [turn.ops for turn in found.turns] == [("z", ""), (), ()]
+    assert [*(found.turns[1].given or ())] == ["z", "b:1"]
+    assert [*(found.turns[2].assigned or ())] == ["z", "b:1"]
+    assert found.left[0].ops == found.stands[0].ops == ("z",)

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import MAIN
@@ -41,6 +42,7 @@ NAMES = (MAIN, *FEEDERS)
 GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count", "one_half")
 STOP, RATE = ("stop", ("r<0",)), ("hyper", ("train", "learning_rate", "0.5"))
 OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
+LIMIT = ("keep_below", ("one_rows<0", "12"))  # puts operations before what puts into the queue
 # Each with the threads that it concerns.
 EDITS: Mapping[NamedEdit, Sequence[str]] = {
     STOP: (MAIN,),
@@ -49,6 +51,7 @@ EDITS: Mapping[NamedEdit, Sequence[str]] = {
     ("set", ("one_half", "value", "0.75")): ("one",),
     ("set", ("by", "value", "2")): FEEDERS,
     ("stop", ("two_rows",)): (),
+    LIMIT: ("one",),
     OF_THE_QUEUE: NAMES,
 }
 Place = tuple[int, int]
@@ -518,6 +521,9 @@ class Editing(RuleBasedStateMachine):
             assert world.follow(line.done) == line.done or not line.edits
             with self.threads.branches.looking_at(name):
                 runs = self.threads._branches._runs[name]
+            made = self.threads.branches[name]  # now, perhaps
+            stood = told[name].place, told[name].stands, told[name].thread
+            assert (made.place, made.stands, made.thread) == stood or not told[name].stands
             for member in runs.all:
                 model = world.workers[member.name]
                 assert (end(member.session), member.waits is not None) == (model.place, model.waits)
@@ -545,3 +551,94 @@ def _told(threads: Scheduler) -> list[Any]:
 
 TestEditing = pytest.mark.slow(Editing.TestCase)
 TestEditing.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+
+
+def _stands(threads: Scheduler, name: str, place: str) -> None:
+    threads.switch(name)
+    threads.command("run_to", place)
+
+
+def test_what_a_constant_was_given_holds_behind_an_edit() -> None:
+    threads = Scheduler(derive(trained_queue(8, 2)))
+    _stands(threads, "one", "0:5")
+    threads.inject({"one_half": np.float32(0.125)})
+    _stands(threads, "one", "1:8")
+    threads.edit("set", ("by", "value", "2"))
+    assert threads.edited_in == {"one": 1, "two": 0}
+    rows = threads.session.frame().value("one_rows")
+    assert rows is not None
+    assert rows.tolist() == [13, 13.125]
+
+
+def test_where_an_edit_holds_in_one_thread_only_no_branch_leaves() -> None:
+    threads = Scheduler(derive(trained_queue(8, 2)))
+    for name in ("one", "two"):
+        _stands(threads, name, "1:5")
+    said = manage(threads, ManageBranches(command="edit", kind="set", edited=["by", "value", "2"]))
+    assert said == "by.value = 2 from run 2 of one and run 2 of two on, on branch b1"
+    _stands(threads, "one", "1:3")  # when the other had not begun that run
+    count = threads.session.frame().value("one_count")
+    assert count is not None
+    for act in (lambda: threads.inject({"one_count": count + 1}), lambda: threads.edit(*STOP)):
+        with pytest.raises(GradstepError, match="holds here in one, and not yet in two") as caught:
+            act()
+        assert "switch to the branch that this one leaves" in caught.value.hint
+    assert [branch.name for branch in threads.branches.all] == ["main", "b1"]
+
+
+def test_a_branch_from_before_an_edit_has_it_not_and_is_kept_so() -> None:
+    threads = Scheduler(derive(trained_queue(8, 2)))
+    _stands(threads, "two", "0:8")
+    for _ in range(3):
+        threads.command("continue_")
+    _stands(threads, MAIN, "2:0")
+    threads.command("continue_")
+    threads.edit("set", ("r", "alpha", "0.5"), "larger", "larger")
+    assert threads.edited_in[MAIN] > 0
+    _stands(threads, "two", "0:6")
+    threads.inject({"two_count": np.float32(7)}, "early", "two_count = 7")
+    early = threads.branches["early"]
+    assert (early.parent, early.edits, early.edits_inherited) == ("larger", (), 0)
+    threads.switch(MAIN)
+    threads.edit("stop", ("r<0",), "stopped")
+    kept = keep(threads.to_be_kept)
+    assert [branch.lacks for branch in kept] == [(), (), (0,), ()]
+    again = Scheduler(derive(trained_queue(8, 2)))
+    again.begin_branches(begin(kept))
+    for name in ("larger", "early", "stopped"):
+        edits = [[(e.kind, e.names) for e in t.branches[name].edits] for t in (threads, again)]
+        assert edits[0] == edits[1]
+        again.switch_branch(name)
+        threads.switch_branch(name)
+        assert again.states == threads.states
+    threads.drop_branch("larger")
+    assert threads.branches["early"].parent == "main"
+    assert threads.branches["early"].words == "two_count = 7"
+    assert [edit.kind for edit in threads.branches["stopped"].edits] == ["stop"]
+
+
+def test_branches_of_a_document_that_has_other_threads_say_so() -> None:
+    """Each comes back once the threads do."""
+    document = trained_queue(8, 2)
+    threads = Scheduler(derive(document))
+    threads.command("continue_")
+    threads.edit("set", ("r", "alpha", "0.5"))
+    alone = document.with_(threads=(), fetches=(TensorRef("one_rows"),), targets=())
+    kept = begin(keep(threads.to_be_kept))
+    single = Scheduler(derive(alone.with_(request=GradientRequest(), optimizers=())))
+    single.begin_branches(kept)
+    with pytest.raises(GradstepError, match="is of several threads"):
+        single.switch_branch("b1")
+    assert single.branches.current == "main"
+    again = Scheduler(derive(document))
+    again.begin_branches(begin(keep(single.to_be_kept)))
+    again.switch_branch("b1")
+    assert again.states == threads.states
+    single.drop_branch("b1")
+    single.inject({"one_count": np.float32(7)})
+    again = Scheduler(derive(document))
+    again.begin_branches(begin(keep(single.to_be_kept)))
+    with pytest.raises(GradstepError, match="there are no turns that lead to it"):
+        again.switch_branch("b1")
+    assert again.branches.current == "main"
+    again.drop_branch("b1")
