@@ -120,7 +120,7 @@ class World:
         }
 
     def program(self, name: str, run: int) -> Program:
-        edits = tuple(edit for edit, where in self.edits if where.get(name, 0) <= run)
+        edits = tuple(e for e, where in self.edits if name in where and where[name] <= run)
         if edits not in self.programs:
             document = self.document
             for edit in edits:
