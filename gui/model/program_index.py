@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count, islice, pairwise
 from operator import attrgetter, ne
@@ -14,9 +15,11 @@ from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
+_GRADIENT = attrgetter("gradient")
 E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class Stretch(NamedTuple):
@@ -28,10 +31,10 @@ class Stretch(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A mapping, and the entries that it was made of."""
+    """What was found, and the entries that it was made of."""
 
     entries: Sequence[Any]
-    mapping: Mapping[Any, Any]
+    found: Any
 
 
 class ProgramIndex:
@@ -51,20 +54,25 @@ class ProgramIndex:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Operation -> the number of its step."""
-        return dict(zip(map(_OP, self._steps), count(), strict=False))
+        return dict(zip(self._ops, count(), strict=False))
 
     @cached_property
     def phases(self) -> Sequence[Stretch]:
         """The stretches of the run."""
-        return find_phases(self._steps)
+        return self._again("phases", self._steps, find_phases, _phases_again)
 
     @cached_property
     def by_phase(self) -> Mapping[PhaseName, Sequence[str]]:
-        """Phase -> the operations whose steps are of it, in their order."""
+        """Phase -> the operations whose steps are of it, in their order; the very same names as
+        before an edit where these are equal."""
+        known = self._earlier.pop("by_phase", None)
+        before: Mapping[PhaseName, Sequence[str]] = {} if known is None else known.found
         found: dict[PhaseName, list[str]] = {}
         for phase, start, stop in self.phases:
-            found.setdefault(phase, []).extend(map(_OP, self._steps[start:stop]))
-        return found
+            found.setdefault(phase, []).extend(self._ops[start:stop])
+        same = {phase: names for phase, names in before.items() if found.get(phase) == names}
+        self._made["by_phase"] = Made(self._ops, {**found, **same})
+        return {**found, **same}
 
     @cached_property
     def updates(self) -> bool:
@@ -92,17 +100,52 @@ class ProgramIndex:
         edges = () if self.program is None else self.program.waiting_edges
         return {Edge(edge.op, edge.index): edge.why for edge in edges}
 
+    @cached_property
+    def gradients(self) -> Container[str]:
+        """The tensors that are the gradient of an operation's output, or go back over a wire."""
+        if self.program is None:
+            return ()
+        of = self._tallied("gradients", [*self.program.gradients.values()], iter)
+        over = self._tallied("edges", self.program.edges, _gradients)
+        return ChainMap({}, of, over)
+
     @property
     def _steps(self) -> Sequence[StepInfo]:
         return () if self.program is None else self.program.steps
+
+    @cached_property
+    def _ops(self) -> Sequence[str]:
+        """The operations whose steps they are."""
+        return self._again("ops", self._steps, _ops, _ops_again)
 
     def _revised(
         self, what: str, now: Sequence[E], pairs: Callable[[Sequence[E]], Iterable[tuple[K, V]]]
     ) -> Mapping[K, V]:
         """dict(pairs(now)), made of the earlier one of that name where that was of nearly the same
         entries."""
+        return self._again(
+            what, now, lambda now: dict(pairs(now)), lambda *known: _revise(*known, pairs)
+        )
+
+    def _tallied(
+        self, what: str, now: Sequence[E], names: Callable[[Sequence[E]], Iterable[str]]
+    ) -> Counter[str]:
+        """Counter(names(now)), in the same way."""
+        return self._again(
+            what, now, lambda now: Counter(names(now)), lambda *known: _tally(*known, names)
+        )
+
+    def _again(
+        self,
+        what: str,
+        now: Sequence[E],
+        afresh: Callable[[Sequence[E]], T],
+        again: Callable[[Sequence[E], T, Sequence[E]], T],
+    ) -> T:
+        """afresh(now); where there is an earlier one of that name, what `again` makes of its
+        entries, of it, and of the entries that there are now."""
         earlier = self._earlier.pop(what, None)
-        found = dict(pairs(now)) if earlier is None else _revise(*earlier, now, pairs)
+        found = afresh(now) if earlier is None else again(*earlier, now)
         self._made[what] = Made(now, found)
         return found
 
@@ -125,6 +168,68 @@ def _by_op(steps: Sequence[StepInfo]) -> Iterator[tuple[str, StepInfo]]:
 
 def _carried(edges: Iterable[EdgeGradient]) -> Iterator[tuple[Edge, str]]:
     return ((Edge(edge.op, edge.index), edge.gradient) for edge in edges)
+
+
+def _ops(steps: Sequence[StepInfo]) -> list[str]:
+    return [*map(_OP, steps)]
+
+
+def _gradients(edges: Iterable[EdgeGradient]) -> Iterator[str]:
+    return map(_GRADIENT, edges)
+
+
+def _ops_again(old: Sequence[StepInfo], ops: list[str], now: Sequence[StepInfo]) -> list[str]:
+    """_ops(now); `ops` is that of `old`."""
+    places = changed_places(old, now)
+    if places is None:
+        first, last = common_ends(old, now)
+        between = _ops(now[first : len(now) - last])
+        return [*ops[:first], *between, *ops[len(old) - last :]]
+    found = [*ops]
+    for place in places:
+        found[place] = now[place].op
+    return found
+
+
+def _phases_again(
+    old: Sequence[StepInfo], stretches: list[Stretch], now: Sequence[StepInfo]
+) -> list[Stretch]:
+    """find_phases(now); `stretches` is that of `old`."""
+    places = changed_places(old, now)
+    if places is not None and all(old[place].phase == now[place].phase for place in places):
+        return stretches
+    first, last = common_ends(old, now)
+    stop, by = len(now) - last, len(now) - len(old)
+    found = [s._replace(stop=min(s.stop, first)) for s in stretches if s.start < first]
+    between = (Stretch(p, a + first, b + first) for p, a, b in find_phases(now[first:stop]))
+    after = (Stretch(p, max(a + by, stop), b + by) for p, a, b in stretches if b + by > stop)
+    for each in (*between, *after):
+        if found and found[-1].phase == each.phase:
+            found[-1] = found[-1]._replace(stop=each.stop)
+        else:
+            found.append(each)
+    return found
+
+
+def _tally(
+    old: Sequence[E],
+    counts: Counter[str],
+    now: Sequence[E],
+    names: Callable[[Sequence[E]], Iterable[str]],
+) -> Counter[str]:
+    """Counter(names(now)); `counts` is that of `old`."""
+    if old is now:
+        return counts
+    gone, come = _exchanged(old, now)
+    if len(gone) + len(come) > len(now):
+        return Counter(names(now))
+    found = Counter(counts)
+    found.subtract(names(gone))
+    found.update(names(come))
+    for name in {*names(gone)}:
+        if not found[name]:
+            del found[name]
+    return found
 
 
 def _revise(

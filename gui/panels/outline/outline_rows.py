@@ -8,11 +8,13 @@ from itertools import filterfalse
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
+from gradstep.core.sequence_places import common_ends
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.outline.scope_split import Split, scope_of, split, split_again
@@ -171,8 +173,28 @@ class Outline:
             names = self._index.by_phase.get(phase, ())
             known = self._added.get(title)
             if known is None or known[1] is not names or not _have_same_names(known[0], drawn):
-                self._added[title] = drawn, names, _without(names, drawn.operations)
+                added = (
+                    names
+                    if self._stay_apart(title, drawn, names)
+                    else _without(names, drawn.operations)
+                )
+                self._added[title] = drawn, names, added
         return {title: found for title, (_, _, found) in self._added.items()}
+
+    def _stay_apart(self, title: str, drawn: Graph, names: Sequence[str]) -> bool:
+        """Whether none of the names is of an operation that is drawn, as none of the last ones was;
+        by a look at what came since."""
+        before, then, added = self._added.get(title, (None, (), ()))
+        known = edit_before(drawn)
+        if before is None or then is not added:
+            return False
+        if drawn is not before and (known is None or known[0] is not before):
+            return False
+        new = known[1].added if known is not None and drawn is not before else ()
+        first, last = common_ends(then, names)
+        came, steps = names[first : len(names) - last], self._index.steps
+        phases = (steps[name].phase for name in new if name in steps)
+        return drawn.operations.keys().isdisjoint(came) and _ADDED[title] not in phases
 
     def _titles(self, name: str) -> Collection[str]:
         """The groups in which an operation may be."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from operator import add, attrgetter
 from typing import overload
 
@@ -18,7 +17,6 @@ from gradstep.gui.model.program_index import ProgramIndex, Stretch, find_breaks,
 from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
-_GRADIENT = attrgetter("gradient")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +195,10 @@ class GroupRows(Rows):
     def phases(self) -> Sequence[Stretch]:
         return self._index.phases
 
-    @cached_property
-    def _gradients(self) -> frozenset[str]:
-        return _gradient_tensors(self._program)
-
     def make(self, number: int) -> StepRow:
         start = self.starts[number]
         stop = self.starts[number + 1] if number + 1 < len(self) else self.stop
-        row = _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
+        row = _group(self.steps[start:stop], start, self._index, self._program)
         key = self._foreign.key(row.node)
         label, result = self._foreign.label(key), self._foreign.result(key)
         told = self._index.steps.get(result)
@@ -229,18 +223,13 @@ def _starts(
     yield from (before + place for place in find_breaks(kinds))
 
 
-def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
-    return frozenset(chain(program.gradients.values(), map(_GRADIENT, program.edges)))
-
-
 def _group(
     steps: Sequence[StepInfo],
     start: int,
     index: ProgramIndex,
-    gradients: frozenset[str],
     program: ProgramInfo,
 ) -> StepRow:
-    last = steps[-1]
+    last, gradients = steps[-1], index.gradients
     telling = _telling(steps, gradients)
     refs = dict.fromkeys(r for s in telling for r in s.outputs)
     if last.phase == "backward":
@@ -259,7 +248,7 @@ def _group(
     )
 
 
-def _telling(steps: Sequence[StepInfo], gradients: frozenset[str]) -> Sequence[StepInfo]:
+def _telling(steps: Sequence[StepInfo], gradients: Container[str]) -> Sequence[StepInfo]:
     """The steps that make a gradient or update a variable; the others only prepare for them."""
     telling = [s for s in steps if s.writes or any(r in gradients for r in s.outputs)]
     return telling if telling and steps[-1].phase != "forward" else steps[-1:]

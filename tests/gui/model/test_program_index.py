@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain, groupby
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +21,12 @@ STEPS = [
 EDGES = [EdgeGradient(op=f"op{i}", index=0, gradient=g) for i in range(9) for g in ("a:0", "b:0")]
 
 
-def program(steps: list[StepInfo], edges: list[EdgeGradient]) -> ProgramInfo:
+def program(
+    steps: list[StepInfo], edges: list[EdgeGradient], gradients: dict[str, str] | None = None
+) -> ProgramInfo:
     return ProgramInfo(
-        steps=steps, edges=edges, gradients={}, blocked=[], custom={}, slots={}, problems=[],
-        device="cpu", measured=True, source="",
+        steps=steps, edges=edges, gradients=gradients or {}, blocked=[], custom={}, slots={},
+        problems=[], device="cpu", measured=True, source="",
     )  # fmt: skip
 
 
@@ -29,6 +34,7 @@ programs = st.builds(
     program,
     st.lists(st.sampled_from(STEPS), unique_by=lambda step: step.op),
     st.lists(st.sampled_from(EDGES), unique_by=lambda edge: edge.op),
+    st.dictionaries(st.sampled_from("xyz"), st.sampled_from(("a:0", "c:0", "d:0"))),
 )
 
 
@@ -39,6 +45,9 @@ def test_an_index_made_of_an_earlier_one_is_that_of_its_program(made: list[Progr
         index, fresh = ProgramIndex(one, index), ProgramIndex(one)
         for name in ("steps", "numbers", "by_phase", "first_steps", "carried", "phases"):
             assert getattr(index, name) == getattr(fresh, name), name
+        named = one.gradients.values(), (edge.gradient for edge in one.edges)
+        every = {f"{letter}:0" for letter in "abcd"}
+        assert {g for g in every if g in index.gradients} == {*chain(*named)}
 
 
 @given(st.lists(st.sampled_from(STEPS)))
@@ -55,3 +64,27 @@ def test_what_did_not_change_is_not_made_again() -> None:
     after = ProgramIndex(program(STEPS[::3][:-1], before.program.edges), before)
     assert after.carried is carried
     assert after.steps == {step.op: step for step in STEPS[::3][:-1]}
+
+
+class _Looked(SimpleNamespace):
+    """A step that counts how often somebody asks what it is of."""
+
+    asked = 0
+
+    def __getattribute__(self, name: str) -> object:
+        if name in ("phase", "op"):
+            _Looked.asked += 1
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_phases_of_an_edit_are_found_by_looking_at_what_it_changed(more: int) -> None:
+    steps: list[Any] = [_Looked(op=f"op{i}", phase=PHASES[i // 1000]) for i in range(3000)]
+    before = ProgramIndex(program(steps, []))
+    forward = before.by_phase["forward"]
+    edited = [*steps]
+    edited[1500:1501] = [_Looked(op=f"new{i}", phase="backward") for i in range(1 + more)]
+    after, _Looked.asked = ProgramIndex(program(edited, []), before), 0
+    assert after.by_phase["backward"][500] == "new0"
+    assert _Looked.asked < 20
+    assert after.by_phase["forward"] is forward
