@@ -9,26 +9,43 @@ from PySide6.QtWidgets import QStyle
 from gradstep.core.graph.problems import Severity
 from gradstep.gui.look.theme import Theme, mix
 
+# As numbers: a flag's own `&` makes another flag of Python's, for each of what is painted.
+_SELECTED, _POINTED_AT, _FOCUSED = (
+    flag.value
+    for flag in (
+        QStyle.StateFlag.State_Selected,
+        QStyle.StateFlag.State_MouseOver,
+        QStyle.StateFlag.State_HasFocus,
+    )
+)
+_FOLDED = ((-1.5, -3), (1.5, 0), (-1.5, 3))
+_OPEN = ((-3, -1.5), (0, 1.5), (3, -1.5))
+_CHEVRONS = [QPolygonF([QPointF(x, y) for x, y in steps]) for steps in (_FOLDED, _OPEN)]
+
+
+def is_selected(state: QStyle.StateFlag) -> bool:
+    """Whether what is painted in this state is selected."""
+    return bool(state.value & _SELECTED)
+
 
 def row_state(
     painter: QPainter, rect: QRect, state: QStyle.StateFlag, theme: Theme, focus: bool = True
 ) -> None:
     """Background of a selected row, or of the row under the pointer."""
-    if state & QStyle.StateFlag.State_Selected:
+    flags = state.value
+    if flags & _SELECTED:
         painter.fillRect(rect, theme.selected_row)
-    elif state & QStyle.StateFlag.State_MouseOver:
+    elif flags & _POINTED_AT:
         painter.fillRect(rect, theme.hover)
-    if focus and state & QStyle.StateFlag.State_HasFocus:
+    if focus and flags & _FOCUSED:
         painter.fillRect(QRect(rect.x(), rect.y(), 2, rect.height()), theme.selection)
 
 
 def fold_arrow(painter: QPainter, place: QRect, open: bool, theme: Theme) -> None:
     """A small chevron: right when folded, down when open."""
-    center = QRectF(place).center()
-    steps = ((-3, -1.5), (0, 1.5), (3, -1.5)) if open else ((-1.5, -3), (1.5, 0), (-1.5, 3))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme.muted, 1.3))
-    painter.drawPolyline(QPolygonF([center + QPointF(x, y) for x, y in steps]))
+    painter.drawPolyline(_CHEVRONS[open].translated(QRectF(place).center()))
 
 
 def problem_sign(

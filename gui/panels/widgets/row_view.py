@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from PySide6.QtCore import (
     QItemSelection,
@@ -13,10 +15,9 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
@@ -35,6 +36,10 @@ _GAP = 8
 _READABLE = 24  # pixels; of less nothing could be read
 READ = 400  # rows that are opened at once
 _MARK = 16  # room for the fold arrow or the problem sign
+_DETAIL = 12  # pixels: the size of what stands on the right
+# Or-ing them for each row is slow.
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -51,74 +56,60 @@ class RowDelegate(QStyledItemDelegate):
         row = self._view.rows.row_at(index)
         if row is None:
             return
-        theme = self._view.theme
+        theme, state, rect = self._view.theme, option.state, option.rect
+        top, height, end = rect.y(), rect.height(), self._view.viewport().width()
         painter.save()
-        line = QRect(0, option.rect.y(), self._view.viewport().width(), option.rect.height())
-        panel_marks.row_state(painter, line, option.state, theme)
-        room = QRect(option.rect)
-        room.setLeft(room.left() + _MARGIN)
-        room.setRight(line.right() - _MARGIN)
-        self._paint_mark(painter, row, index, room)
-        self._paint_detail(painter, row, room)
-        font = sans(strong=row.heading)
-        painter.setFont(font)
-        strong = (row.heading and row.open) or option.state & QStyle.StateFlag.State_Selected
+        panel_marks.row_state(painter, QRect(0, top, end, height), state, theme)
+        left, end = rect.x() + _MARGIN, end - _MARGIN
+        if self._paint_mark(painter, row, index, QRect(end - 12, top, 12, height)):
+            end -= _MARK
+        words = _fitted(row.label, row.detail, row.heading, row.yields, end - left)
+        if words.detail:
+            painter.setFont(mono(_DETAIL))
+            painter.setPen(theme.tone(row.tone))
+            painter.drawText(QRect(left, top, end - left, height), _RIGHT, words.detail)
+        painter.setFont(sans(strong=row.heading))
+        strong = (row.heading and row.open) or panel_marks.is_selected(state)
         painter.setPen(theme.text if strong else theme.muted)
-        label = _elided(row.label, font, Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, label)
+        painter.drawText(QRect(left, top, words.room, height), _LEFT, words.label)
         painter.restore()
 
-    def _paint_mark(self, painter: QPainter, row: Row, index: Index, room: QRect) -> None:
-        """The fold arrow of a group, or the sign of a problem, at the right end."""
+    def _paint_mark(self, painter: QPainter, row: Row, index: Index, place: QRect) -> bool:
+        """The fold arrow of a group, or the sign of a problem, if it has one: at the right end."""
         theme = self._view.theme
-        place = QRect(room.right() - 11, room.y(), 12, room.height())
         if row.children and not (row.heading and row.open and self._view.isExpanded(index)):
             panel_marks.fold_arrow(painter, place, self._view.isExpanded(index), theme)
-            room.setRight(room.right() - _MARK)
-        elif row.problem:
+            return True
+        if row.problem:
             panel_marks.problem_sign(painter, place, theme)
-            room.setRight(room.right() - _MARK)
-
-    def _paint_detail(self, painter: QPainter, row: Row, room: QRect) -> None:
-        if not row.detail:
-            return
-        theme = self._view.theme
-        font = mono(12)
-        label = _advance(row.label, sans(strong=row.heading))
-        least = 0 if row.yields else room.width() // 3
-        width = max(room.width() - label - _GAP - 2, least)  # 2: glyphs that stand out
-        if width < _READABLE:
-            return
-        text = _elided(row.detail, font, Qt.TextElideMode.ElideRight, width)
-        painter.setFont(font)
-        painter.setPen(theme.tone(row.tone))
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(room, right, text)
-        room.setRight(room.right() - _advance(text, font) - _GAP)
+        return bool(row.problem)
 
 
-_fitted: dict[tuple[str, str, Qt.TextElideMode, int], str] = {}  # texts in their room
-_advances: dict[tuple[str, str], int] = {}  # pixels, of texts in fonts
+class _Words(NamedTuple):
+    """A row's texts as they fit. room: pixels for the label; detail: "" where there is no room."""
+
+    label: str
+    room: int
+    detail: str
 
 
-def _elided(text: str, font: QFont, elide: Qt.TextElideMode, width: int) -> str:
-    """As much of a text as there is room for. Rows are painted again and again, with every move."""
-    key = text, font.key(), elide, width
-    if (found := _fitted.get(key)) is None:
-        if len(_fitted) >= READ:
-            _fitted.clear()
-        found = _fitted[key] = QFontMetrics(font).elidedText(visible(text), elide, width)
-    return found
+@lru_cache(READ)  # rows are painted again and again, with every move
+def _fitted(label: str, detail: str, heading: bool, yields: bool, room: int) -> _Words:
+    """The texts of a row, with so many pixels for both."""
+    font = QFontMetrics(sans(strong=heading))
+    if detail:
+        small = QFontMetrics(mono(_DETAIL))
+        least = 0 if yields else room // 3
+        width = max(room - font.horizontalAdvance(label) - _GAP - 2, least)  # 2: glyphs stand out
+        detail = _elided(detail, small, Qt.TextElideMode.ElideRight, width)
+        detail = detail if width >= _READABLE else ""
+        room -= small.horizontalAdvance(detail) + _GAP if detail else 0
+    return _Words(_elided(label, font, Qt.TextElideMode.ElideMiddle, room), room, detail)
 
 
-def _advance(text: str, font: QFont) -> int:
-    """How wide a text is, in pixels."""
-    key = text, font.key()
-    if (found := _advances.get(key)) is None:
-        if len(_advances) >= READ:
-            _advances.clear()
-        found = _advances[key] = QFontMetrics(font).horizontalAdvance(text)
-    return found
+def _elided(text: str, font: QFontMetrics, elide: Qt.TextElideMode, width: int) -> str:
+    """As much of a text as there is room for."""
+    return font.elidedText(visible(text), elide, width)
 
 
 class RowTree(QTreeView):
