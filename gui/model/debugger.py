@@ -57,7 +57,6 @@ from gradstep.gui.model.settings import settings
 from gradstep.gui.model.step_notations import StepNotations
 from gradstep.gui.model.value_cache import (
     HEAD,
-    Later,
     Refs,
     TensorValue,
     ValueCache,
@@ -108,13 +107,13 @@ class Debugger(QObject):
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
         self._tensors: Refs = []  # of the program, in full names
-        later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
+        self._put_off: list[Callable[[], None]] = []  # questions, until the engine has the document
         self._tell = QTimer(self, singleShot=True, interval=TICK)
         self._tell.timeout.connect(self._tell_values)
         self._ticks = 0  # since the first that is not shown yet
-        self._values = ValueCache(bridge.send, self._note_values, later)
+        self._values = ValueCache(bridge.send, self._note_values, self._later)
         self.notations = StepNotations(
-            bridge.send, self._note_values, self._add_problems, later, self._makes
+            bridge.send, self._note_values, self._add_problems, self._later, self._makes
         )
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
@@ -177,16 +176,19 @@ class Debugger(QObject):
         """Give the engine what was edited since, now."""
         self._settle.stop()
         old, new = self._shown, self._document
-        if new is None or (old is not None and same_run(old, new)):
+        if new is not None and (old is None or not same_but_breakpoints(old, new)):
+            self._open(keep_position=old is not None)
             return
-        if old is not None and same_but_breakpoints(old, new):
+        if old is not None and new is not None and not same_run(old, new):
             self._shown = new
             self._bridge.send(breakpoints_of(new), (), self._set)
-        else:
-            self._open(keep_position=old is not None)
+        put_off, self._put_off = self._put_off, []
+        for ask in put_off:
+            ask()
 
     def _open(self, keep_position: bool) -> None:
         self._settle.stop()
+        self._put_off = []  # what is looked at comes with the answer
         document = self._document
         if document is None:
             return
@@ -259,6 +261,11 @@ class Debugger(QObject):
             self.compared.emit()
 
     @property
+    def is_edited(self) -> bool:
+        """Whether the document is another one than the engine was last given."""
+        return self._settle.isActive()
+
+    @property
     def is_idle(self) -> bool:
         """Whether the engine has the document as it is, and has answered everything."""
         waits = self._settle.isActive() or self._tell.isActive()
@@ -301,6 +308,10 @@ class Debugger(QObject):
         gets the answer, and has it taken in."""
         self.flush()
         self._bridge.send(structs.replace(message, look=self._look()), buffers, then)
+
+    def _later(self, ask: Callable[[], None]) -> None:
+        """Once the views have said what they look at; after an edit, once the engine has that."""
+        QTimer.singleShot(0, self, lambda: self._put_off.append(ask) if self.is_edited else ask())
 
     def _look(self) -> Look:
         """What is asked for at every stop."""

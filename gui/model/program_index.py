@@ -124,7 +124,10 @@ class ProgramIndex:
         """dict(pairs(now)), made of the earlier one of that name where that was of nearly the same
         entries."""
         return self._again(
-            what, now, lambda now: dict(pairs(now)), lambda *known: _revise(*known, pairs)
+            what,
+            now,
+            lambda now: dict(pairs(now)),
+            lambda old, made, now: _revise(old, made, now, pairs),
         )
 
     def _tallied(
@@ -132,7 +135,10 @@ class ProgramIndex:
     ) -> Counter[str]:
         """Counter(names(now)), in the same way."""
         return self._again(
-            what, now, lambda now: Counter(names(now)), lambda *known: _tally(*known, names)
+            what,
+            now,
+            lambda now: Counter(names(now)),
+            lambda old, counts, now: _tally(old, counts, now, names),
         )
 
     def _again(

@@ -30,7 +30,7 @@ class StepNotations:
         self._earlier: dict[str, StepNotation] = {}  # of the program before an edit
         self._asked: set[str] = set()
         self._missing: list[str] = []  # looked at, and not asked for yet
-        self._awaited: list[tuple[set[str], Callable[[], None]]] = []
+        self._awaited: list[tuple[set[str], Callable[[], object]]] = []
         self._program = 0  # replies about an earlier one are dropped
 
     def text(self, op: str) -> str:
@@ -49,7 +49,7 @@ class StepNotations:
                 return None
         return found.operands
 
-    def when_known(self, ops: Iterable[str], then: Callable[[], None]) -> None:
+    def when_known(self, ops: Iterable[str], then: Callable[[], object]) -> None:
         """Call `then` once the texts of all these are here; never, if the program changes first."""
         missing = {op for op in ops if self._of(op) is None}
         if missing:

@@ -204,11 +204,14 @@ class ValueCache:
 
     def wanted(self, refs: Refs) -> list[str]:
         """Of `refs` (in full, "a:0"; each once) those that are to be read when the debugger moves:
-        all, or where they are many, those that are looked at."""
+        all, or where they are many, those that are looked at. What nobody has asked for yet as
+        well, for an edit may have made it."""
         seen = self._looked_at or self._before
         if isinstance(refs, Sequence):
-            return [ref for ref in refs if ref in seen] if len(refs) > ALL else [*refs]
-        return [ref for ref in seen if ref in refs]
+            found = [ref for ref in refs if ref in seen] if len(refs) > ALL else [*refs]
+        else:
+            found = [ref for ref in seen if ref in refs]
+        return [*found, *(ref for ref in self._missing if ref not in refs)]
 
     def refresh(
         self,

@@ -17,7 +17,12 @@ from gradstep.gui.panels.inspector.gradient_code import GradientCode
 from gradstep.gui.panels.inspector.gradient_picture import GradientPicture
 from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
-from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
+from gradstep.gui.panels.inspector.node_flow import (
+    ChangeFlow,
+    GradientFlow,
+    ValueFlow,
+    is_flow_known,
+)
 from gradstep.gui.panels.inspector.node_gradcheck import NodeVerdict
 from gradstep.gui.panels.inspector.node_jacobian import NodeJacobian
 from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
@@ -31,6 +36,7 @@ from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
+PATIENCE = 100  # milliseconds for values that are asked for, until there is something to be seen
 _VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
 
 
@@ -65,6 +71,8 @@ class InspectorPanel(Panel):
         self._shown_attributes: tuple[object, ...] = ()
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.refresh)
+        self._patient = QTimer(self, singleShot=True, interval=PATIENCE)
+        self._patient.timeout.connect(self.refresh)
         self.column.addWidget(self._scrolled())
         self._connect()
         self.refresh()
@@ -89,15 +97,14 @@ class InspectorPanel(Panel):
         self.follow(
             self._soon.start,
             space.document_changed,
-            space.program_changed,
-            space.selection_changed,
-            space.stopped,
-            space.values_changed,
             space.table_changed,
             space.file_changed,
             space.whys.changed,
             shown=self.refresh,
         )
+        others = space.program_changed, space.selection_changed, space.stopped
+        self.follow(lambda: self._await(begin=True), *others, shown=self.refresh)
+        self.follow(self._await, space.values_changed, shown=self.refresh)
         self.follow(self.refresh, space.document_opened)  # never a node of another document
 
     def restyle(self) -> None:
@@ -105,8 +112,21 @@ class InspectorPanel(Panel):
         self.refresh()
         super().restyle()
 
+    def _await(self, begin: bool = False) -> None:
+        """Something else is to be shown; once, with what flows there, where that is here soon and
+        nobody types meanwhile. begin: it is another node, or another step."""
+        name, waits = inspected_name(self.workspace), self._patient
+        op = None if name is None else self.workspace.shown.operations.get(name)
+        may_wait = waits.isActive() or (begin and not _focused_name(self))
+        if op is None or not may_wait or is_flow_known(self.workspace, op):
+            self._soon.start()
+        elif not waits.isActive() and not self._soon.isActive():
+            waits.start()
+
     def refresh(self) -> None:
         """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
+        self._soon.stop()
+        self._patient.stop()
         name = inspected_name(self.workspace)
         graph = self.workspace.shown
         edge = self.workspace.selected_edge
@@ -121,6 +141,11 @@ class InspectorPanel(Panel):
             self._show_blocks()
         else:
             self._say_empty()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it shows what is looked at now."""
+        return not (self._soon.isActive() or self._patient.isActive())
 
     def value_field(self) -> QLineEdit | None:
         """Where the value of the node that is selected now is edited; None if it has none, or a

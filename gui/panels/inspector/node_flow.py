@@ -21,7 +21,7 @@ from gradstep.gui.model.loss_choice import losses_of, show_loss
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import marked_indexes
-from gradstep.gui.panels.inspector.substituted_notation import formula, with_numbers
+from gradstep.gui.panels.inspector.substituted_notation import formula, is_known, with_numbers
 from gradstep.gui.panels.widgets.heat_tiles import HeatTiles
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
 
@@ -178,6 +178,17 @@ class GradientFlow(Flow):
         graph, flowing = self._workspace.shown, self._workspace.carried
         ends = [edge for edge in graph.consumers.get(name, ()) if edge in flowing]
         return ", ".join(dict.fromkeys(f"{edge.op} ({graph[edge.op].type})" for edge in ends))
+
+
+def is_flow_known(workspace: Workspace, op: Operation) -> bool:
+    """Whether what flows through a node is here, in numbers and in words; asks for what is not. Of
+    what was just edited there is nothing to wait for: the engine has not heard of it."""
+    debugger, ref = workspace.debugger, f"{op.name}:0"
+    if workspace.program is None or workspace.stop is None or debugger.is_edited:
+        return True
+    steps = debugger.index.steps.get(op.name), maker_of_gradient(workspace, ref)
+    told = [is_known(step, workspace) for step in steps if step is not None]
+    return all(told) and None not in (workspace.value(ref), workspace.gradient(ref))
 
 
 def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     if not said:
         return told
     values = {text: _small(workspace.value(operands[text])) for text in said}
-    symbols = "|".join(re.escape(text) for text in sorted(said, key=len, reverse=True))
+    symbols = tuple(sorted(said, key=len, reverse=True))
     missing: list[str] = []
 
     def value(match: re.Match[str]) -> str:
@@ -49,20 +49,34 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
             return match[0]
         return _written(found)
 
-    # A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in `loss:1`.
-    filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(⁽|]|\.\w)", value, right)
+    filled = _pattern(symbols).sub(value, right)
     return told if missing or filled == right else f"{told} = {filled}"
+
+
+@lru_cache(256)  # it is said again with every step
+def _pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of these. A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in
+    `loss:1`."""
+    any_of = "|".join(map(re.escape, symbols))
+    return re.compile(rf"(?<![\w/:.∂])(?:{any_of})(?![\w/:(⁽|]|\.\w)")
+
+
+def is_known(step: StepInfo, workspace: Workspace) -> bool:
+    """Whether the text, and what is to be put in, is here; asks for what is not."""
+    if workspace.operands(step.op) is None:
+        return False
+    return None not in _ask_values(step, workspace)
 
 
 def _said(right: str, operands: Mapping[str, str]) -> list[str]:
     return [text for text in operands if text in right]
 
 
-def _ask_values(step: StepInfo, workspace: Workspace) -> None:
+def _ask_values(step: StepInfo, workspace: Workspace) -> list[TensorValue | None]:
     """The text is here: what is to be put in comes before it is shown, and with it."""
     operands = workspace.operands(step.op) or {}
-    for text in _said(workspace.step_text(step.op).partition(" = ")[2], operands):
-        workspace.value(operands[text])
+    said = _said(workspace.step_text(step.op).partition(" = ")[2], operands)
+    return [workspace.value(operands[text]) for text in said]
 
 
 def _small(found: TensorValue | None) -> TensorValue | None:

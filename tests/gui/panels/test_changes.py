@@ -56,7 +56,7 @@ def test_the_inspector_shows_the_change(bench: Any, show: Callable[..., Any], qt
     after_update_of(bench, "c")
     bench.space.select(["c"])
     panel = show(InspectorPanel(bench.space), 328, 900)
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    qtbot.waitUntil(lambda: panel.is_current)
     note = panel.findChild(Wrapped, "inspector.change_flow.note")
     assert note.isVisible()
     assert note.text().replace("\u200b", "").splitlines() == [
@@ -65,7 +65,7 @@ def test_the_inspector_shows_the_change(bench: Any, show: Callable[..., Any], qt
     ]
     assert panel.change.header.remark.text() == "by the last step"
     bench.space.select(["k"])
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    qtbot.waitUntil(lambda: panel.is_current)
     assert not panel.change.isVisible()
 
 
@@ -97,7 +97,7 @@ def test_an_op_without_a_formula_shows_none(
     note = panel.findChild(Wrapped, "inspector.value_flow.note")
     for name, expected in (("c", ""), ("data", ""), ("d", "d = data + c")):
         bench.space.select([name])
-        qtbot.waitUntil(lambda: not panel._soon.isActive())
+        qtbot.waitUntil(lambda: panel.is_current)
         if expected:
             qtbot.waitUntil(lambda: bool(note.text()))
         assert note.text().startswith(expected)

@@ -26,7 +26,7 @@ GRAPH = Graph.of(
 
 
 def type_into(qtbot: Any, panel: InspectorPanel, name: str, text: str) -> None:
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    qtbot.waitUntil(lambda: panel.is_current)
     editor = panel.findChild(QLineEdit, name)
     editor.setFocus()
     editor.selectAll()

@@ -127,3 +127,68 @@ def test_an_edit_is_answered_with_what_the_panels_show(
     assert bench.space.value("d:0").state == "known"
     assert bench.space.gradient("d:0").state == "none"
     assert bench.space.sessions.found[0].step == bench.space.stop.step
+
+
+def test_of_what_an_edit_made_nobody_is_asked_before_the_engine_has_it(
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    """And then its value comes with the answer."""
+    monkeypatch.setattr(stop_view, "BLINK", 60.0)
+    bench.open("tutorial")
+    asked("continue_")
+    del bench.bridge.asked[:]
+    commands.rename(bench.space, "a", "sum")
+    assert bench.space.value("sum:0") is None
+    qtbot.wait(30)
+    assert bench.bridge.asked == []
+    bench.space.debugger.flush()
+    [edit, *others] = bench.bridge.asked
+    assert isinstance(edit, Edit)
+    assert edit.look is not None
+    assert "sum:0" in edit.look.refs
+    assert bench.space.value("sum:0").state == "known"
+    assert not any("sum:0" in each.refs for each in others if isinstance(each, Read))
+
+
+def test_what_was_looked_at_during_an_edit_that_is_none_is_asked_for(
+    bench: Any, asked: Callable[..., list[Message]], qtbot: Any
+) -> None:
+    bench.open("tutorial")
+    asked("continue_")
+    commands.rename(bench.space, "a", "sum")
+    bench.space.value("e:0")
+    bench.space.debugger._values.clear()
+    bench.space.value("d:0")
+    qtbot.wait(30)
+    bench.space.undo_stack.undo()
+    del bench.bridge.asked[:]
+    bench.space.debugger.flush()
+    qtbot.waitUntil(lambda: bench.space.value("d:0") is not None)
+    assert Edit not in map(type, bench.bridge.asked)
+
+
+def test_a_node_that_is_selected_is_shown_once_with_what_is_asked_for(
+    bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    bench.open("tutorial")
+    panel = show(InspectorPanel(bench.space), 600, 400)
+    bench.run("continue_")
+    bench.space.select(["a"])
+    qtbot.waitUntil(lambda: panel.is_current)
+    bench.space.debugger._values.clear()
+    bench.space.debugger.notations.clear()
+    shown: list[Any] = []
+    monkeypatch.setattr(panel.value, "show_node", lambda op: shown.append(is_known(op)))
+
+    def is_known(op: Any) -> bool:
+        text = bench.space.step_text(op.name)
+        return text != "" and bench.space.value(str(op.output())) is not None
+
+    bench.space.select(["d"])
+    qtbot.waitUntil(lambda: bool(shown))
+    qtbot.wait(30)
+    assert shown == [True]
+    bench.space.debugger._values.clear()
+    monkeypatch.setattr(bench.space.debugger._values, "_request", lambda *_: None)
+    bench.space.select(["e"])
+    qtbot.waitUntil(lambda: shown == [True, False])  # nor does it wait for ever

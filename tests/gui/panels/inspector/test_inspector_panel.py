@@ -36,7 +36,7 @@ def opened(bench: Any, show: Callable[..., Any], example: str, name: str) -> Ins
 
 def find(qtbot: Any, panel: InspectorPanel, kind: type, name: str) -> Any:
     """The control of this name, once the panel shows what was last selected or edited."""
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    qtbot.waitUntil(lambda: panel.is_current)
     return panel.findChild(kind, name)
 
 
@@ -287,7 +287,7 @@ def test_a_node_without_floating_point_inputs_offers_no_check(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
     panel = opened(bench, show, "tutorial", "data")
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    qtbot.waitUntil(lambda: panel.is_current)
     assert not panel.verdict.isVisible()
 
 
@@ -575,7 +575,7 @@ class Made(QObject):
     def during(self, qtbot: Any, panel: InspectorPanel, action: Callable[[], object]) -> list[str]:
         QApplication.instance().installEventFilter(self)
         action()
-        qtbot.waitUntil(lambda: not panel._soon.isActive())
+        qtbot.waitUntil(lambda: panel.is_current)
         qtbot.wait(1)
         QApplication.instance().removeEventFilter(self)
         return self.names
