@@ -169,7 +169,7 @@ class BreakpointsPanel(Panel):
         delete.activated.connect(self.remove_current)
         self.follow(self.refresh, workspace.document_changed)
         self.follow(self._show_hits, workspace.stopped)
-        workspace.selection_changed.connect(self._offer)
+        self.follow(self._offer, workspace.selection_changed)
         self.refresh()
 
     def _buttons(self) -> QHBoxLayout:

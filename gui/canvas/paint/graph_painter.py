@@ -32,6 +32,10 @@ FRAME = 0.03  # opacity of a frame, each upon the one outside
 EMPTY = SceneArrays.of(VisibleGraph(), {})
 
 
+# What was found last: in which scene, between which sides.
+_Stood = tuple[SceneArrays, tuple[float, ...], tuple[np.ndarray, np.ndarray]]
+
+
 class GraphPainter:
     """Set `arrays` and `theme`, then paint. `lifted` (bool[n]) are boxes to leave out, with their
     links, because something else draws them. A far view has `most_far_links` at most."""
@@ -43,6 +47,7 @@ class GraphPainter:
         self.lifted: np.ndarray | None = None
         self.titles: Mapping[str, str] = {}  # of the frames of loops, by their While
         self.most_far_links = MOST_FAR_LINKS
+        self._stood: _Stood | None = None
 
     def paint(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """Everything that touches `rect` (scene units), but the lifted boxes and their links.
@@ -56,11 +61,23 @@ class GraphPainter:
     def standing(self, rect: QRectF) -> tuple[np.ndarray, np.ndarray]:
         """Boxes (bool[n]) and links (bool[m]) that touch `rect` and are not lifted."""
         sides = (rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16)
-        boxes, links = self.arrays.boxes_in(*sides), self.arrays.links_in(*sides)
+        boxes, links = self._all_standing(self.arrays, sides)
         if self.lifted is not None:
-            boxes &= ~self.lifted
-            links &= ~self.arrays.links_of(self.lifted)
+            boxes = boxes & ~self.lifted
+            links = links & ~self.arrays.links_of(self.lifted)
         return boxes, links
+
+    def _all_standing(
+        self, arrays: SceneArrays, sides: tuple[float, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same, lifted or not; it is asked again and again of what is in view."""
+        known = self._stood
+        if known is None or known[0] is not arrays or known[1] != sides:
+            found = arrays.boxes_in(*sides), arrays.links_in(*sides)
+            for each in found:
+                each.setflags(write=False)
+            known = self._stood = arrays, sides, found
+        return known[2]
 
     def paint_some(
         self, painter: QPainter, boxes: np.ndarray, links: np.ndarray, scale: float

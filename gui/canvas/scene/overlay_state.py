@@ -294,7 +294,10 @@ class OverlayState:
         hubs = self._visible.hubs
         chosen = np.zeros(len(self._visible.boxes), dtype=bool)
         chosen[[*self.selected]] = True
-        found = hubs.stubs & chosen[self._visible.ends].any(axis=1)
+        stubs = np.flatnonzero(hubs.stubs)
+        source, target = self._visible.ends[stubs].T
+        found = np.zeros(len(self._visible.ends), dtype=bool)
+        found[stubs] = chosen[source] | chosen[target]
         found[self._pointed] = True
         if self.selected_link is not None:
             found[self.selected_link] |= hubs.stubs[self.selected_link]

@@ -31,8 +31,7 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     told = workspace.step_text(step.op)
     operands = workspace.operands(step.op)
     if operands is None:
-        ask = partial(_ask_values, step, workspace)
-        workspace.debugger.notations.when_known((step.op,), ask)
+        _ask_words(step, workspace)
         return told
     right = told.partition(" = ")[2]
     said = _said(right, operands)
@@ -64,12 +63,18 @@ def _pattern(symbols: tuple[str, ...]) -> re.Pattern[str]:
 def is_known(step: StepInfo, workspace: Workspace) -> bool:
     """Whether the text, and what is to be put in, is here; asks for what is not."""
     if workspace.operands(step.op) is None:
+        _ask_words(step, workspace)
         return False
     return None not in _ask_values(step, workspace)
 
 
 def _said(right: str, operands: Mapping[str, str]) -> list[str]:
     return [text for text in operands if text in right]
+
+
+def _ask_words(step: StepInfo, workspace: Workspace) -> None:
+    ask = partial(_ask_values, step, workspace)
+    workspace.debugger.notations.when_known((step.op,), ask)
 
 
 def _ask_values(step: StepInfo, workspace: Workspace) -> list[TensorValue | None]:

@@ -59,7 +59,7 @@ class WatchesPanel(Panel):
         space = workspace
         self.follow(self.refresh, space.document_changed)
         self.follow(self._ask, space.program_changed, space.stopped)
-        space.selection_changed.connect(self._offer)
+        self.follow(self._offer, space.selection_changed)
         self.refresh()
 
     def _head(self) -> QHBoxLayout:
