@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
-from itertools import count, filterfalse
+from itertools import compress, count, filterfalse
 from math import isfinite
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from msgspec import field
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import remember_edit
+from gradstep.core.graph.carry_over import edit_before, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.disk.memory_budget import Budget
@@ -123,7 +123,7 @@ def differences(before: Document, after: Document) -> Difference:
     look at each name. Raises GradstepError for what the format cannot hold."""
     old, new = before.graph.operations, after.graph.operations
     same = old is new
-    others = () if same else find_others(old, new)
+    others, removed = ((), []) if same else _others(before.graph, after.graph)
     put = {n: new[n] for n in others if n not in old or not alike(new[n], old[n])}
     parts: dict[str, Any] = {n: _changed(getattr(before, n), getattr(after, n)) for n in KEYED}
     places, nowhere = _placed(before.view, after.view)
@@ -140,13 +140,13 @@ def differences(before: Document, after: Document) -> Difference:
     record = DifferenceRecord(
         document=news.document,
         view=news.view,
-        removed=[] if same else _gone(old, new),
+        removed=removed,
         dropped={name: gone for name, gone in dropped.items() if gone},
         replaced=[*replaced, _COLLAPSED] if folded else replaced,
         kept=kept,
     )
     if not same:
-        _keep_order(record, old, new)
+        _keep_order(record, old, new, {name for name in put if name not in old})
     return Difference(record, news.members)
 
 
@@ -191,23 +191,45 @@ def _with(
 # -- operations --------------------------------------------------------------------------------
 
 
+def _others(before: Graph, after: Graph) -> tuple[Iterable[str], list[str]]:
+    """The names in `after` that may stand for something else than in `before`, and those that are
+    gone, each in order; by what one of the two remembers of the edit, if it does."""
+    old, new = before.operations, after.operations
+    edit, undone = edit_before(after), edit_before(before)
+    if edit is not None and edit[0] is before:
+        come, gone = edit[1].added, edit[1].removed
+    elif undone is not None and undone[0] is after:
+        edit, come, gone = undone, undone[1].removed, undone[1].added
+    else:
+        return find_others(old, new), _gone(old, new)
+    return _in_order(new, come | edit[1].changed), _in_order(old, gone)
+
+
+def _in_order(names: Iterable[str], some: frozenset[str]) -> list[str]:
+    """Those of the names."""
+    return [*(some if len(some) < 2 else filter(some.__contains__, names))]
+
+
 def _keep_order(
-    record: DifferenceRecord, old: Mapping[str, Operation], new: Mapping[str, Operation]
+    record: DifferenceRecord,
+    old: Mapping[str, Operation],
+    new: Mapping[str, Operation],
+    came: Set[str],
 ) -> None:
+    """came: what is new."""
     if not keep_sequence(old, new):
         record.order = list(new)
         return
-    if old.keys() >= new.keys():
+    if not came:
         return
-    run: list[str] = []
-    last = ""
-    for name in new:
-        if name not in old:
-            run.append(name)
-            continue
-        if run:
-            record.inserted[last] = run
-        run, last = [], name
+    names, run, before = [*new], list[str](), -2
+    for place in compress(count(), map(came.__contains__, names)):
+        if place > before + 1:
+            run = record.inserted[names[place - 1] if place else ""] = []
+        run.append(names[place])
+        before = place
+    if before == len(names) - 1:  # what comes last needs no place
+        del record.inserted[names[before - len(run)] if len(run) <= before else ""]
 
 
 def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]) -> Graph:

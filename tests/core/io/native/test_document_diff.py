@@ -16,14 +16,19 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document, View
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.carry_over import continue_graph
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
-from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native import document_diff, gradstep_file
 from gradstep.core.io.native.document_diff import Difference, apply, differences
 from tests.core.io.documents import documents
 from tests.support.edited_graphs import edited
 
 EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"
 NAMES = ("tutorial", "batch_norm_updates", "while_loop", "queue_train_validation", "override_add")
+
+
+LONG = "batch_norm_updates"  # graphs remember edits that are small beside them
 
 
 @cache
@@ -95,6 +100,42 @@ def test_after_edits_of_examples(name: str, data: Any) -> None:
     assert gradstep_file.to_bytes(kept) == gradstep_file.to_bytes(current)
     assert_leads_to(first, current)
     assert_leads_to(current, first)
+
+
+@given(st.data())
+@settings(max_examples=40)
+@pytest.mark.slow
+def test_what_a_graph_remembers_of_its_edit_says_the_same(data: Any) -> None:
+    """Of the edit, and of its undoing."""
+    current = example(LONG)
+    for _ in range(3):
+        try:
+            after = _edit(current, data.draw)
+        except GradstepError:
+            continue
+        after = after.with_(graph=continue_graph(after.graph, current.graph))
+        unknowing = [d.with_(graph=Graph({**d.graph.operations})) for d in (current, after)]
+        for one, other in ((0, 1), (1, 0)):
+            known = (current, after)[one], (current, after)[other]
+            found = differences(unknowing[one], unknowing[other])
+            assert assert_leads_to(*known).to_bytes() == found.to_bytes()
+        current = after
+
+
+def test_an_edit_that_is_remembered_is_told_without_comparing_all(monkeypatch: Any) -> None:
+    before = example(LONG)
+    name = next(iter(before.graph.operations))
+    after = document_edits.rename_operation(before, name, "sum")
+    after = after.with_(graph=continue_graph(after.graph, before.graph))
+    def of_parts(old: Any, new: Any) -> Any:
+        assert old is not before.graph.operations
+        assert old is not after.graph.operations
+        return find_others(old, new)
+
+    monkeypatch.setattr(document_diff, "find_others", of_parts)
+    for one, other in ((before, after), (after, before)):
+        record = differences(one, other).record
+        assert record.removed == ([name] if one is before else ["sum"])
 
 
 def test_only_what_changed_is_in_it() -> None:
