@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress, count, filterfalse, repeat
+from itertools import compress, count, filterfalse, islice, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -37,7 +37,8 @@ class RecordLayout:
     taken: the places of the values that the plan has in common with the one that it continues;
     taken_bytes: those of its arena; taken_same: see `same`. Other values come behind them.
     first_bytes: those of the arena before anything was taken over. taken_kinds: what was found of
-    the steps of that plan, where it is known which of them this one does not have. on_host: values
+    the steps of that plan, where it is known which of them this one does not have. taken_unplaced:
+    those of the taken that have no place, where that is known. on_host: values
     that lie on the host, whatever the device; they are kept by reference. apart: values that were
     given by hand: no other one lies where they do; of constants each recording has its own.
     """
@@ -48,6 +49,7 @@ class RecordLayout:
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
     taken_kinds: StepKinds | None = None
+    taken_unplaced: tuple[int, ...] | None = None
     on_host: frozenset[int] = frozenset()
     apart: frozenset[int] = frozenset()
 
@@ -66,6 +68,7 @@ class RecordLayout:
             *(plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds),
             on_host=self.on_host,
             apart=self.apart,
+            taken_unplaced=self.unplaced,
         )
         return layout if layout.size <= 2 * layout.first_bytes else None
 
@@ -107,6 +110,7 @@ class RecordLayout:
             taken_bytes=end,
             taken_same=same,
             taken_kinds=None,
+            taken_unplaced=None,
             first_bytes=self.first_bytes or self.size,
             apart=apart,
         )
@@ -254,10 +258,17 @@ class RecordLayout:
         return max([self.taken_bytes, *(p.offset + align(p.size) for p in new)])
 
     @cached_property
+    def unplaced(self) -> tuple[int, ...]:
+        """Values that have no place in the arena."""
+        known = self.taken_unplaced
+        first = 0 if known is None else len(self.taken)
+        new = map(operator.is_, islice(self.places, first, None), repeat(None))
+        return (*(known or ()), *compress(count(first), new))
+
+    @cached_property
     def by_reference(self) -> tuple[int, ...]:
         """Values that each run leaves outside the arena."""
-        unplaced = compress(count(), map(operator.is_, self.places, repeat(None)))
-        absent = [*filterfalse(self.outside.__contains__, unplaced)]
+        absent = [*filterfalse(self.outside.__contains__, self.unplaced)]
         if not absent:
             return ()
         there = {versions[0] for versions in self.plan.versions.values()}
