@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
+from gradstep.core.engine.plan.step_places import place_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
 from gradstep.core.graph.loop import loop_of
@@ -69,7 +70,7 @@ class IncrementalResolver(Resolver):
         if names is not previous.needed.names:
             if not (needed.keeps_sequence or _keep_sequence(previous.needed.names, needed)):
                 return False
-            now = dict(zip(names, count(), strict=False))
+            now = place_steps(names, then, needed.left, needed.entered)
         self.touched = touched = TouchedSteps(now, previous)
         self.variables = dict(previous.variables)
         # To those that are not opened nobody adds.

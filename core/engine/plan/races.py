@@ -18,7 +18,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
@@ -88,7 +88,8 @@ def may_race(graph: Graph, drawn: Container[str], asked: Iterable[str]) -> bool:
 
 def _has_writers(plan: Plan, drawn: Container[str]) -> bool:
     """Whether a step that may write to a variable is among `drawn`."""
-    return any(map(drawn.__contains__, filter(plan.step_of.__contains__, _writers(plan.graph))))
+    needed = plan.needed.counts
+    return any(map(drawn.__contains__, filter(needed.__contains__, _writers(plan.graph))))
 
 
 def _writers(graph: Graph) -> Iterator[str]:
@@ -169,7 +170,7 @@ def _fetched(plan: Plan) -> Iterator[tuple[int, str]]:
 
 def _waits(plan: Plan) -> list[list[int]]:
     """For each step, the steps that have to be done before it, and have no other between."""
-    number, asked_by = plan.step_of, plan.needed.asked_by
+    number, asked_by = dict(zip(plan.step_of, count(), strict=False)), plan.needed.asked_by
     return [
         [number[name] for name in asked_by(step.op.name) if name in number] for step in plan.steps
     ]

@@ -1,0 +1,72 @@
+"""The numbers of a plan's steps after an edit, by those before it: nobody numbers all of them anew.
+
+An edit that puts a step in moves all that come later. A dictionary of tens of thousands of names
+costs a look at each; what is asked for are a few.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import compress, count
+
+_FEW = 64  # that came or went; of more all are numbered
+_DEEPEST = 4  # edits in a row; the next one numbers all
+
+
+def place_steps(
+    names: Sequence[str],
+    before: Mapping[str, int],
+    left: Collection[str],
+    entered: Collection[str],
+) -> Mapping[str, int]:
+    """Operation -> its place in `names`. before: the same of names among which others were, `left`,
+    and not those that `entered`; what both have comes in the same order."""
+    deep = before.depth if isinstance(before, StepPlaces) else 0
+    if len(left) + len(entered) > _FEW or deep >= _DEEPEST:
+        return dict(zip(names, count(), strict=False))
+    come = compress(enumerate(names), map(entered.__contains__, names)) if entered else ()
+    return StepPlaces(names, before, left, {name: place for place, name in come}, deep + 1)
+
+
+class StepPlaces(Mapping[str, int]):
+    """See `place_steps`. depth: so many of them lie on each other."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        before: Mapping[str, int],
+        left: Collection[str],
+        entered: Mapping[str, int],
+        depth: int,
+    ) -> None:
+        self._names, self._before, self.depth = names, before, depth
+        self._left, self._entered = frozenset(left), entered
+        self._gone = sorted(map(before.__getitem__, self._left))
+        # For each that entered, how many of those that stayed come before it.
+        self._stayed = [place - i for i, place in enumerate(sorted(entered.values()))]
+
+    def __getitem__(self, name: str) -> int:
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name: str, default: int | None = None) -> int | None:  # type: ignore[override]
+        place = self._entered.get(name)
+        if place is not None:
+            return place
+        place = None if name in self._left else self._before.get(name)
+        if place is None:
+            return default
+        place -= bisect_left(self._gone, place)
+        return place + bisect_right(self._stayed, place)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entered or (name not in self._left and name in self._before)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
