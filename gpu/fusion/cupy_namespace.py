@@ -1,5 +1,4 @@
-"""CuPy as kernels are given it: with `fused`, by which a function of elements is one kernel, and
-reductions that share a card."""
+"""CuPy as kernels are given it: functions of elements as one kernel, reductions that are shared."""
 
 from __future__ import annotations
 

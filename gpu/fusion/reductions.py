@@ -25,7 +25,7 @@ Stage = tuple[tuple[int, ...], int]
 
 def reductions(module: Any) -> dict[str, Callable[..., Any]]:
     """Those of NAMES, in CuPy's own place; CUB is left off unless it was asked for."""
-    core = getattr(module, "_core", None)
+    core: Any = getattr(module, "_core", None)
     if hasattr(core, "set_reduction_accelerators") and SETTING not in os.environ:
         core.set_reduction_accelerators([])
         core.set_routine_accelerators([])

@@ -127,6 +127,7 @@ def test_an_edit_that_is_remembered_is_told_without_comparing_all(monkeypatch: A
     name = next(iter(before.graph.operations))
     after = document_edits.rename_operation(before, name, "sum")
     after = after.with_(graph=continue_graph(after.graph, before.graph))
+
     def of_parts(old: Any, new: Any) -> Any:
         assert old is not before.graph.operations
         assert old is not after.graph.operations
