@@ -28,10 +28,17 @@ def _where(condition: TorchArray, x: Any, y: Any) -> TorchArray:
     return closed(chosen, to)
 
 
-def _take(x: TorchArray, indices: TorchArray, axis: int | None = None) -> TorchArray:
+def _take(
+    x: TorchArray, indices: TorchArray, axis: int | None = None, out: TorchArray | None = None
+) -> TorchArray:
     if axis is None:
-        return x.reshape(-1)[indices]
-    return x[(slice(None),) * (int(axis) % x.ndim) + (indices,)]
+        found = x.reshape(-1)[indices]
+    else:
+        found = x[(slice(None),) * (int(axis) % x.ndim) + (indices,)]
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def _take_along_axis(x: TorchArray, indices: TorchArray, axis: int) -> TorchArray:

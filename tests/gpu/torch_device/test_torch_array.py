@@ -133,6 +133,12 @@ def test_bytes_of_an_arena_are_arrays() -> None:
     assert view.flags.c_contiguous
 
 
+def test_rows_are_taken_to_a_place() -> None:
+    x, out = xp.asarray(np.arange(6.0).reshape(2, 3)), xp.empty((2, 2))
+    assert xp.take(x, xp.asarray(np.array([2, 0])), axis=1, out=out) is out
+    same(out, np.array([[2.0, 0.0], [5.0, 3.0]]))
+
+
 def test_the_same_place_twice_adds_twice() -> None:
     x = xp.zeros((3,), np.float32)
     xp.add.at(x, xp.asarray(np.array([0, 2, 0])), xp.asarray(np.float32([1, 2, 3])))
