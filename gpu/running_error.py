@@ -78,8 +78,9 @@ def _power(a: _Rounded, b: _Rounded) -> _Rounded:
 
 def _square_root(x: _Rounded) -> _Rounded:
     value = np.sqrt(x.value)
-    carried = np.where(value > 0, x.error / (2 * value), np.sqrt(x.error))
-    return _Rounded(value, carried + value)
+    size = np.abs(value)
+    carried = np.where(size > 0, x.error / (2 * size), np.sqrt(x.error))
+    return _Rounded(value, carried + size)
 
 
 def _largest(function: Callable[..., Any]) -> Callable[..., _Rounded]:

@@ -90,3 +90,14 @@ def test_functions_that_cannot_be_followed_have_no_bound() -> None:
     assert error_bounds(case.operation, [np.asarray(x) for x in case.inputs]) == []
     (case, *_) = cases("ReluGrad")
     assert error_bounds(case.operation, [None, np.ones(2)]) == []
+
+
+def test_a_bound_is_a_real_number_whatever_the_elements() -> None:
+    """An example of each kind that has them: a complex number's is that of both parts."""
+    for definition in (d for d in all_ops() if d.kernel.fused and d.samples is not None):
+        for case, named in trials(definition, (np.complex64,), (np.float32,)):
+            inputs = [np.asarray(x) for x in case.inputs]
+            bounds = error_bounds(case.operation, inputs)
+            assert {bound.dtype for bound in bounds} <= {np.dtype(np.float64)}, named
+            shapes = [x.shape for x in of(case, inputs)] if bounds else []
+            assert [bound.shape for bound in bounds] == shapes, (definition.type, named)
