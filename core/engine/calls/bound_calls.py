@@ -208,7 +208,7 @@ def _bound(one: tuple[Any, ...] | Parts, room: Scratch) -> Call:
     if not isinstance(one, Parts):
         return _made(one[0], [*one[1:]])
     count = len(one.parts)
-    shares = min(thread_count(), count)
+    shares = min(_shares(thread_count()), count)
     ends = [count * i // shares for i in range(shares + 1)]
     several = (
         one.listed(one.parts[start:stop], room.share(number))
@@ -217,8 +217,14 @@ def _bound(one: tuple[Any, ...] | Parts, room: Scratch) -> Call:
     return Split([Share([_made(call[0], [*call[1:]]) for call in calls]) for calls in several])
 
 
+def _shares(threads: int) -> int:
+    """How many shares so many threads take. With more than one each, which one takes when it has
+    done another, nobody waits long for a thread that came late; but each has memory of its own."""
+    return 1 if threads == 1 else max(threads, min(4 * threads, 16))
+
+
 class Share:
-    """The calls that one thread makes of those that several share."""
+    """Calls that one thread makes, of those that several threads share."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls = calls
