@@ -89,9 +89,15 @@ Outcome bind_fill(Row *row, PyObject *array, PyObject *arguments) {
     return BOUND;
 }
 
+/* What is filled is copied on, as much again each time, up to what the first cache holds. */
 void run_fill(Row const *row) {
-    for (npy_intp i = 0; i < row->size; i++) {
-        memcpy(row->at[0] + i * row->strides[0], row->leaps, (size_t)row->strides[0]);
+    size_t step = (size_t)row->strides[0], total = (size_t)row->size * step;
+    size_t most = step * (1 + (1 << 14) / step);
+    for (size_t done = 0; done < total;) {
+        size_t some = done == 0 ? step : done < most ? done : most;
+        some = some < total - done ? some : total - done;
+        memcpy(row->at[0] + done, done == 0 ? (char const *)row->leaps : row->at[0], some);
+        done += some;
     }
 }
 

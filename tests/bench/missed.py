@@ -26,11 +26,10 @@ _CONVOLVED = (
     "same library (`--kernels onednn`) a step takes 1.0 of PyTorch's."
 )
 _ON_TWO_CORES = (
-    "By what each thread takes of a processor, two take 40 ms of a step, of 77 that one takes: "
+    "By what each thread takes of a processor, two take 39 ms of a step, of 76 that one takes: "
     "convolutions and pooling are shared by images, products by columns, Adam by blocks. Some "
     "thirty times in a step work is handed to a thread that sleeps until then, and takes its time "
-    "to wake where processors are busy; PyTorch's wait in loops. Gradients of biases are one "
-    "thread's, 1.4 ms."
+    "to wake where processors are busy; PyTorch's wait in loops."
 )
 _SMALL_CALLS = (
     "Twenty-four calls of NumPy, of half a microsecond each on this processor, and one microsecond "

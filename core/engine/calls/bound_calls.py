@@ -208,7 +208,7 @@ def _bound(one: tuple[Any, ...] | Parts, room: Scratch) -> Call:
     if not isinstance(one, Parts):
         return _made(one[0], [*one[1:]])
     count = len(one.parts)
-    shares = min(_shares(thread_count()), count)
+    shares = _shares(count, thread_count())
     ends = [count * i // shares for i in range(shares + 1)]
     several = (
         one.listed(one.parts[start:stop], room.share(number))
@@ -217,10 +217,12 @@ def _bound(one: tuple[Any, ...] | Parts, room: Scratch) -> Call:
     return Split([Share([_made(call[0], [*call[1:]]) for call in calls]) for calls in several])
 
 
-def _shares(threads: int) -> int:
+def _shares(parts: int, threads: int) -> int:
     """How many shares so many threads take. With more than one each, which one takes when it has
-    done another, nobody waits long for a thread that came late; but each has memory of its own."""
-    return 1 if threads == 1 else max(threads, min(4 * threads, 16))
+    done another, nobody waits long for a thread that came late; but each share has memory of its
+    own, which is in the cache from its second part on."""
+    several = min(4 * threads, 16, parts // 4) if threads > 1 else 1
+    return min(max(threads, several), parts)
 
 
 class Share:

@@ -9,11 +9,13 @@ import numpy as np
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.parted_calls import make_calls
 from gradstep.core.ops.declare.result_memory import InPlace
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, numeric, want_rank
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.column_sums import column_sums
 
 
 def _channel_axis(data_format: str) -> int:
@@ -95,11 +97,19 @@ def _others(g: Any, data_format: str) -> tuple[int, ...]:
 
 
 def _bias_grad(xp: Any, g: Any, *, data_format: str) -> Any:
-    return xp.sum(g, axis=_others(g, data_format), dtype=g.dtype)
+    if xp is not np:
+        return xp.sum(g, axis=_others(g, data_format), dtype=g.dtype)
+    out = np.empty(g.shape[_channel_axis(data_format)], g.dtype)
+    make_calls(_bias_grad_calls(np, g, data_format=data_format, out=out, room=np.empty), np.empty)
+    return out
 
 
 def _bias_grad_calls(xp: Any, g: Any, *, data_format: str, out: Any, room: Any) -> Calls:
-    yield np.add.reduce, g, _others(g, data_format), g.dtype, out
+    others = _others(g, data_format)
+    if others[-1] == g.ndim - 2 and len(g) and out.size:
+        yield from column_sums(g, out, room)
+    else:
+        yield np.add.reduce, g, others, g.dtype, out
 
 
 def _bias_grad_second(op: OpView, g: Tensor) -> Tensor:
