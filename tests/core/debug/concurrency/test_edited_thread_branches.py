@@ -565,6 +565,8 @@ def test_what_a_constant_was_given_holds_behind_an_edit() -> None:
     _stands(threads, "one", "1:8")
     threads.edit("set", ("by", "value", "2"))
     assert threads.edited_in == {"one": 1, "two": 0}
+    seen = threads.session.timeline.link.seen
+    assert not seen.touches(1)  # what it begins with, nobody has changed since
     rows = threads.session.frame().value("one_rows")
     assert rows is not None
     assert rows.tolist() == [13, 13.125]
