@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -22,12 +22,13 @@ from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Stop
 from gradstep.core.document.document import Document
+from gradstep.core.document.kept_branch import KeptBranch, KeptEdit, KeptPlace, KeptTurn
 from gradstep.core.document.kept_branches import begin, keep
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.model import Constant, Operation, TensorRef
 from gradstep.core.host.branch_answers import manage
 from gradstep.core.host.course_bytes import read, written
 from gradstep.core.host.session_restore import Courses, course_of, follow
@@ -371,13 +372,6 @@ class Editing(RuleBasedStateMachine):
         done = [d if d.edit is None else replace(d, edit=numbers.get(d.edit)) for d in done]
         return done, found
 
-    def _refused(self, act: Callable[[], object]) -> GradstepError | None:
-        try:
-            act()
-        except GradstepError as error:
-            return error
-        return None
-
     @rule(data=st.data())
     def give(self, data: st.DataObject) -> None:
         frame, left = self.threads.session.frame(), self.current
@@ -387,7 +381,7 @@ class Editing(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(there))
         value = np.array(frame.value(name)) + np.float32(data.draw(st.integers(100, 104)))
         was_new, behind, where = self.is_new, self._behind(), self.threads.stop.place
-        refused = self._refused(lambda: self.threads.inject({name: value}, "", "words"))
+        refused = _refusal(lambda: self.threads.inject({name: value}, "", "words"))
         if refused is not None:
             assert refused.hint
             assert (self.threads.branches.current, self.threads.stop.place) == (left, where)
@@ -644,3 +638,61 @@ def test_branches_of_a_document_that_has_other_threads_say_so() -> None:
         again.switch_branch("b1")
     assert again.branches.current == "main"
     again.drop_branch("b1")
+
+
+_NUMBERS = st.integers(0, 30) | st.just(2**53)
+_PLACES = st.lists(st.tuples(st.integers(0, 3), _NUMBERS), min_size=1, max_size=2).map(tuple)
+_OPS = st.lists(st.sampled_from(["", "take", "one_put", "nowhere"]), max_size=2).map(tuple)
+_GIVEN = st.dictionaries(
+    st.sampled_from(["w", "batch", "q", "nowhere", "one_rows", "r:3"]),
+    st.sampled_from([Constant(np.float32(3)), Constant(np.ones(2, np.int64))]),
+    max_size=2,
+)
+
+
+@st.composite
+def _turns(draw: Any) -> KeptTurn:
+    turn = KeptTurn(draw(st.sampled_from([*NAMES, "three"])))
+    kind = draw(st.integers(0, 4))
+    if kind == 0:
+        return replace(turn, given=draw(_GIVEN))
+    if kind == 1:
+        return replace(turn, assigned=draw(_GIVEN))
+    if kind == 2:
+        return replace(turn, place=draw(_PLACES), edit=1)
+    places = draw(_PLACES) if draw(st.booleans()) else ()
+    return replace(turn, place=places, ops=draw(_OPS), tried=draw(st.booleans()))
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(st.lists(_turns(), max_size=5), _PLACES, _OPS, st.sampled_from([STOP, LIMIT, ("pray", ())]))
+def test_whatever_a_file_says_of_turns_is_gone_to_or_refused(
+    turns: list[KeptTurn], place: Any, ops: Any, edit: NamedEdit
+) -> None:
+    stands = (KeptPlace("one", place, ops), KeptPlace("three", place, ops))
+    branch = KeptBranch("b", "main", 0, 0, "", turns=tuple(turns), stands=stands, thread="one")
+    edited = replace(branch, edits=(KeptEdit(0, 0, "", *edit),))
+    kept = KeptBranch("main", "", 0, 0, ""), edited
+    opened = gradstep_file.from_bytes(gradstep_file.to_bytes(Document(branches=kept))).branches
+    threads = Scheduler(derive(trained_queue(4, 2)))
+    threads.begin_branches(begin(opened))
+    refused = _refusal(lambda: threads.switch_branch("b"))
+    if refused is None:
+        assert threads.branches.current == "b"
+        threads.command("continue_")
+        threads.switch_branch("main")
+    else:
+        assert refused.hint
+        assert "cannot be made again up to where it was left" in refused.message
+    assert threads.branches.current == "main"
+    threads.command("continue_")
+    assert threads.stop.run == 0
+
+
+def _refusal(act: Callable[[], object]) -> GradstepError | None:
+    try:
+        act()
+    except GradstepError as error:
+        return error
+    return None
