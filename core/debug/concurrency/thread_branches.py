@@ -221,9 +221,9 @@ class ThreadBranches:
                 )
             try:
                 runs = self._made(branch.turns, branch.edits, exactly=False)
+                runs.stand_at(branch.stands, branch.thread, self.breakpoints)
             except GradstepError as error:
                 raise not_reached(branch, error) from error
-            runs.stand_at(branch.stands, branch.thread, self.breakpoints)
             self._runs[name] = runs
         return self._runs[name]
 
