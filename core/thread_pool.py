@@ -46,6 +46,9 @@ def run_tasks(tasks: Sequence[Task]) -> None:
     """Do all of them, which must not depend on each other, and return when all are done. Raises
     what the first of them raised that failed, in their order. What the caller's context says holds
     in every thread: what NumPy says of NaN, where text goes, what cancels."""
+    if len(tasks) == 1:
+        tasks[0]()
+        return
     helpers = min(thread_count(), len(tasks)) - 1
     shared = _Shared(tasks)
     if helpers > 0:
