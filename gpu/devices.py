@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -63,6 +64,21 @@ class Devices:
         """See DeviceServices."""
         there = RecordedBackend(from_bytes(recording, name))
         return compare(program, self.open_backend(left), there, go_on)
+
+    def recorded_result(
+        self, recording: bytes, name: str, node: str
+    ) -> tuple[str, Sequence[np.ndarray]]:
+        """See DeviceServices."""
+        there = from_bytes(recording, name)
+        found = there.nodes[node].isolated
+        if not found.ok or found.dead or not found.outputs:
+            raise GradstepError(
+                f"'{node}' gave nothing on {there.device} that a smaller graph could be held to",
+                kind="FailedPreconditionError",
+                node=node,
+                hint="name another node, or none for the first that makes a difference",
+            )
+        return there.source, found.outputs
 
     def _text(self, name: str, backend: Backend) -> str:
         """What a device is, for people elsewhere: the card, its driver, the library."""

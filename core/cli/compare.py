@@ -18,7 +18,11 @@ from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.data_edits import fed_alone
 from gradstep.core.errors import USAGE, GradstepError
-from gradstep.core.host.device_reduction import reduced_difference, require_runnable
+from gradstep.core.host.device_reduction import (
+    reduced_difference,
+    reduced_recording,
+    require_runnable,
+)
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.disk.atomic_write import replace_file
@@ -45,10 +49,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     whole = data[0] if len(data) == 1 else {"comparisons": data}
     if args.reduce:
         node = args.node[0] if args.node else ""
-        about = loaded, program, devices, args.device or "cpu", against[0], node
-        whole["reduced"], said = write_smallest(
-            args.reduce, partial(reduced_difference, *about), app.picture
-        )
+        about = loaded, program, devices, args.device or "cpu"
+        if is_recording(against[0]):
+            data_of, called = read_file(against[0], budget(args)), Path(against[0]).name
+            reduce = partial(reduced_recording, *about, data_of, called, node)
+        else:
+            reduce = partial(reduced_difference, *about, against[0], node)
+        whole["reduced"], said = write_smallest(args.reduce, reduce, app.picture)
         text += f"\n{said}"
     return Answer(whole, text)
 
@@ -69,7 +76,7 @@ def _require_usable(args: argparse.Namespace, against: list[str]) -> None:
         raise GradstepError(
             "--reduce is about one device, and one node at most",
             kind=USAGE,
-            hint="one --against, with a device of this machine or an emulated one",
+            hint="one --against, with a device of this machine, an emulated one or a FILE.gradrec",
         )
     if args.reduce:
         require_runnable(against[0])

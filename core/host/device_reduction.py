@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from gradstep.core.checks.reduction.reduced_document import ReducedGraph, of_value
 from gradstep.core.checks.reduction.reduction_search import Reduction
 from gradstep.core.checks.reduction.reduction_symptom import Clues, Difference
 from gradstep.core.checks.reduction.values_read import ValuesRead
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.whole_runs import make_runs
-from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
@@ -21,13 +23,13 @@ from gradstep.core.protocol.messages import ComparedNode
 
 
 def require_runnable(device: str) -> None:
-    """Raise GradstepError for what is no device, but a recording of one."""
-    if device == RECORDED_DEVICE or is_recording(device):
+    """Raise GradstepError for what is no device, and no recording of one, but a trace."""
+    if device == RECORDED_DEVICE:
         raise GradstepError(
             "what was recorded elsewhere cannot be run again, so nobody knows whether a smaller "
             "graph would still show the difference",
             kind="UnimplementedError",
-            hint="compare with a device of this machine, or an emulated one",
+            hint="compare with a device of this machine, an emulated one, or a FILE.gradrec",
         )
 
 
@@ -51,6 +53,63 @@ def reduced_difference(
     small = Reduction(*about, None, values).document()
     title = f"The smallest on which {left} and {right} differ: {found.name} ({found.type})"
     return small.with_(title=title, note=found.rule or found.because)
+
+
+def reduced_recording(
+    loaded: Loaded,
+    program: Program,
+    devices: DeviceServices,
+    left: str,
+    recording: bytes,
+    name: str,
+    node: str = "",
+) -> Document:
+    """What shows how an operation gives something else here than where it was recorded: that
+    operation, with numbers for what it reads, and what it gave there on them, which the document
+    keeps as its recorded run. recording: the file, called `name`. Raises GradstepError."""
+    rows = devices.compare_recording(program, left, recording, name).nodes
+    found = _asked(rows, node, left, name)
+    Difference.of(found, lambda document: ())  # raises for what makes no difference by itself
+    source, outputs = devices.recorded_result(recording, name, found.name)
+    values = ValuesRead(make_runs(program, devices.open_backend(left), 1), 0, {})
+    if found.name not in program.graph:
+        raise _hangs_on_more(found.name)
+    part = ReducedGraph(program.graph, {found.name}, values.read)
+    small = of_value(loaded.document, part, TensorRef(found.name))
+    there = {str(TensorRef(found.name, i)): Constant(array) for i, array in enumerate(outputs)}
+    title = f"The smallest on which {left} and {name} differ: {found.name} ({found.type})"
+    small = small.with_(
+        title=title, note=found.rule or found.because, recorded=RecordedRun(source, values=there)
+    )
+    if not _shows(small, found, partial(_recorded_rows, loaded, devices, left)):
+        raise _hangs_on_more(found.name)
+    return small
+
+
+def _recorded_rows(
+    loaded: Loaded, devices: DeviceServices, left: str, small: Document
+) -> Sequence[ComparedNode]:
+    return devices.compare(derive(small, loaded.functions), left, RECORDED_DEVICE).nodes
+
+
+def _shows(
+    small: Document, found: ComparedNode, compare: Callable[[Document], Sequence[ComparedNode]]
+) -> bool:
+    """Whether the document differs from its recorded run, or does not run, as it was found."""
+    try:
+        return any(row.name == found.name and row.differs for row in compare(small))
+    except GradstepError as error:
+        return found.verdict == "raises" and error.node == found.name
+
+
+def _hangs_on_more(node: str) -> GradstepError:
+    return GradstepError(
+        f"'{node}' does not show it by itself",
+        kind="UnimplementedError",
+        node=node,
+        hint="it may hang on state, on several iterations, or on what was added in another order; "
+        "the recording shows it as it is",
+    )
 
 
 def _asked(rows: Sequence[ComparedNode], node: str, left: str, right: str) -> ComparedNode:

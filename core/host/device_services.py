@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+import numpy as np
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
@@ -34,6 +37,12 @@ class DeviceServices(Protocol):
         """The program on a device, and what another gave when it was recorded. recording: the file,
         called `name`. Raises GradstepError for one of another program."""
 
+    def recorded_result(
+        self, recording: bytes, name: str, node: str
+    ) -> tuple[str, Sequence[np.ndarray]]:
+        """On what a recording was made, in words; and what a node gave there on the results of the
+        device that it was compared with. Raises GradstepError for a node that failed there."""
+
     def compare_values(self, left: Taken, right: Taken) -> Comparison:
         """What two moments of runs hold, operation by operation."""
 
@@ -61,6 +70,11 @@ class CpuOnly:
     def compare_recording(
         self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
     ) -> Comparison:
+        raise _unavailable(name)
+
+    def recorded_result(
+        self, recording: bytes, name: str, node: str
+    ) -> tuple[str, Sequence[np.ndarray]]:
         raise _unavailable(name)
 
     def compare_values(self, left: Taken, right: Taken) -> Comparison:

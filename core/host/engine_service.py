@@ -473,7 +473,8 @@ class EngineService:
         functions = {**opened.gradients, **session.program.functions}
         loaded = WithFunctions(run_by(opened.document, session), functions)
         about = session, loaded, request, self._explained, self._table_of_node
-        return answer_of(smallest_of(*about, self._devices))
+        recording = bytes(buffers[0]) if buffers else b""
+        return answer_of(smallest_of(*about, self._devices, recording))
 
     def _diagnose(self, request: m.Diagnose, buffers: Sequence[Buffer]) -> Answer:
         return diagnosed(self._open_document.document, self._session, request.off), ()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePath
 
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.host.device_reduction import reduced_difference
+from gradstep.core.host.device_reduction import reduced_difference, reduced_recording
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.reductions import reduced_in
 from gradstep.core.host.rule_reduction import first_wrong_rule, reduced_rule
+from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.gradient_context import situation_of
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -28,8 +30,15 @@ def smallest_of(
     explain: Explain,
     check: Check,
     devices: DeviceServices,
+    recording: bytes = b"",
 ) -> Document:
-    """Raises GradstepError where nothing is wrong, and where no part of the graph shows it."""
+    """recording: the file that is compared with, if it is one. Raises GradstepError where nothing
+    is wrong, and where no part of the graph shows it."""
+    if is_recording(request.against):
+        file = recording, PurePath(request.against).name
+        return reduced_recording(
+            loaded, session.program, devices, request.left, *file, request.node
+        )
     if request.against:
         about = loaded, session.program, devices, request.left, request.against
         return reduced_difference(*about, request.node)

@@ -176,7 +176,8 @@ class FindSmallest(Request, frozen=True, kw_only=True):
 
     of, wrt: with d(of)/d(wrt), or without `wrt` with the value of `of`; or node: with the gradient
     rule of that operation; or against: with what a device gives that `left` does not, at `node` or
-    where the first difference is made."""
+    where the first difference is made. Of a recording of a device, against is its name, and raw
+    buffer 0 the file."""
 
     of: str = ""
     wrt: str = ""

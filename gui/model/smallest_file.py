@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradstep.core.io.device_recordings import is_recording
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ErrorInfo, Failed, FindSmallest, Message, Smallest
@@ -37,7 +39,18 @@ def write_smallest(
         elif isinstance(reply, Failed):
             failed(reply.error)
 
-    workspace.request(question, (), found)
+    def ask(files: tuple[bytes, ...]) -> None:
+        workspace.request(question, files, found)
+
+    if is_recording(question.against):
+        read, fail = partial(_read, question.against), lambda error: failed(info_of(error))
+        Background(workspace).run(read, ask, fail)
+    else:
+        ask(())
+
+
+def _read(file: str) -> tuple[bytes, ...]:
+    return (read_file(file),)
 
 
 def _write(path: Path, document: bytes) -> None:

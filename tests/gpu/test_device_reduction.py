@@ -16,7 +16,8 @@ from hypothesis import settings
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.host.device_reduction import reduced_difference
+from gradstep.core.host.device_reduction import reduced_difference, reduced_recording
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.tensor import Tensor, call
 from gradstep.core.program.derive import derive
@@ -112,3 +113,39 @@ def test_what_makes_no_difference_is_not_made_smaller() -> None:
     healthy = large_around(3, lambda y: tf.identity(y, name="planted"), 60, EVEN)
     with pytest.raises(GradstepError, match="no operation parts cpu and emulate:tf-gpu"):
         smallest(healthy)
+
+
+@pytest.mark.parametrize("seed", range(2 * len(NAMES)))
+def test_of_a_recording_it_is_one_operation_and_what_was_recorded(seed: int) -> None:
+    """The device that it was made on is not needed."""
+    document, name = large(seed, 60)
+    program = derive(document, {})
+    found, recording = DEVICES.record(program, CPU, GPU, gradstep_file.to_bytes(document))
+    about = Loaded(document, {}), program, DEVICES, CPU, recording, "there.gradrec"
+    small = reduced_recording(*about)
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(small))
+    (planted,) = [op for op in again.graph if op.type != "Const"]
+    assert planted.name == "planted"
+    assert again.note, "it says by which rule"
+    assert again.recorded is not None
+    assert again.recorded.source.startswith("recorded on ")
+    (row,) = [row for row in found.nodes if row.name == "planted"]
+    if row.verdict == "raises":
+        with pytest.raises(GradstepError, match=r"not in|not index|out of range") as caught:
+            DEVICES.compare(derive(again, {}), CPU, "recorded")
+        assert caught.value.node == "planted"
+    else:
+        held = DEVICES.compare(derive(again, {}), CPU, "recorded")
+        assert held.first_divergence == "planted", name
+    with pytest.raises(GradstepError, match="loss "):
+        reduced_recording(*about, "loss")
+    with pytest.raises(GradstepError, match="'nobody' was not compared"):
+        reduced_recording(*about, "nobody")
+
+
+def test_of_a_recording_that_an_operation_gives_alike_nothing_is_made_smaller() -> None:
+    healthy = large_around(3, lambda y: tf.identity(y, name="planted"), 60, EVEN)
+    program = derive(healthy, {})
+    _, recording = DEVICES.record(program, CPU, GPU, gradstep_file.to_bytes(healthy))
+    with pytest.raises(GradstepError, match=r"no operation parts cpu and there\.gradrec"):
+        reduced_recording(Loaded(healthy, {}), program, DEVICES, CPU, recording, "there.gradrec")

@@ -12,6 +12,8 @@ from gradstep.core.cli.console.why_commands import explained
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.host.edit_trials import run_by, source_of
 from gradstep.core.host.smallest_answers import smallest_of
+from gradstep.core.io.device_recordings import is_recording
+from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.program.derive import of_kind
 from gradstep.core.program.gradient_context import situation_of
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -59,7 +61,8 @@ def find(console: Console, request: FindSmallest) -> Document:
 
     document = run_by(source.document, session)
     loaded = Loaded(document, {**source.functions, **session.program.functions})
-    return smallest_of(session, loaded, request, explain, check, console.devices())
+    recording = read_file(request.against) if is_recording(request.against) else b""
+    return smallest_of(session, loaded, request, explain, check, console.devices(), recording)
 
 
 SMALLEST_COMMANDS = (

@@ -183,6 +183,13 @@ class DeviceDiffPanel(Panel):
         if path is not None:
             commands.record_device(self.workspace, device, path)
 
+    def _can_be_smaller(self, comparison: Comparison) -> bool:
+        """Whether there is a difference, to what can be compared with again."""
+        device = device_of(comparison)
+        names = {each.name for each in self.workspace.devices}
+        there = is_recording(device) or (_is_here(comparison) and device in names)
+        return there and comparison.first_divergence is not None
+
     def _ask_smallest(self) -> None:
         """Of the chosen node, if it makes a difference by itself; else of the first that does."""
         found = self.workspace.comparisons[0]
@@ -214,8 +221,8 @@ class DeviceDiffPanel(Panel):
         self.go_on.setVisible(any(map(_stands, comparisons)))
         alone = len(comparisons) == 1 and _is_here(comparisons[0])
         self.record.setVisible(alone)
-        runs = alone and device_of(comparisons[0]) in {each.name for each in self.workspace.devices}
-        self.smallest.setVisible(runs and comparisons[0].first_divergence is not None)
+        lone = comparisons[0] if len(comparisons) == 1 else None
+        self.smallest.setVisible(lone is not None and self._can_be_smaller(lone))
         self.every.updateGeometry()
         self.summary.set_text(_summary(comparisons))
         self.verdict.say(self._said(comparisons))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.relayed_acts import answer_line
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
+from gradstep.core.document.document import Document
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol import messages as m
 from gradstep.gpu.devices import Devices
@@ -55,10 +61,9 @@ def test_of_a_devices_difference(cli: Cli, tmp_path: Path) -> None:
     assert "params makes no difference" in refused.err
     two = cli("compare", GATHER, *against, *against, "--reduce", small)
     assert "--reduce is about one device" in two.err
-    for recorded in ("recorded", "gather.torch.gradrec"):
-        refused = cli("compare", GATHER, "--against", recorded, "--reduce", small)
-        assert "nobody knows whether a smaller graph would still show" in refused.err
-        assert "compare with a device of this machine" in refused.err
+    refused = cli("compare", GATHER, "--against", "recorded", "--reduce", small)
+    assert "nobody knows whether a smaller graph would still show" in refused.err
+    assert "compare with a device of this machine" in refused.err
 
 
 def test_a_name_of_no_format_is_said_before_anything_is_looked_for(
@@ -84,6 +89,26 @@ def test_the_console_writes_what_why_was_about(console: Console, tmp_path: Path)
     console.execute("why grad p")
     assert console.execute(f"smallest {small}").text == f"3 operations show it: {small}"
     assert {op.type for op in read(small).graph} == {"Const", "Log"}
+
+
+def test_of_a_recording_of_a_device(cli: Cli, tmp_path: Path) -> None:
+    small, file = tmp_path / "small.gradstep", tmp_path / "there.gradrec"
+    document = tmp_path / "casts.gradstep"
+    b = GraphBuilder()
+    far = b.one("Mul", b.constant(np.array([3e9, -1, 2], np.float32)), 2.0, name="far")
+    b.one("Neg", b.one("Cast", far, name="b", DstT=DType.INT32), name="last")
+    gradstep_file.save(document, Document(graph=b.build(), fetches=(TensorRef("last"),)))
+    cli("compare", document, "--against", "emulate:tf-gpu", "--record", file)
+    said = cli("compare", document, "--against", file, "--reduce", small)
+    assert said.out.endswith(f"2 operations show it: {small}\n")
+    again = cli("compare", small, "--against", "recorded", "--json").json
+    assert again["first_divergence"] == "b"
+    refused = cli("compare", document, "--against", file, "--node", "last", "--reduce", small)
+    assert "last only carries on what others made" in refused.err
+    other = tmp_path / "console.gradstep"
+    script = f"smallest {other} device {file}"
+    assert f"2 operations show it: {other}" in cli("debug", document, "--script", script).out
+    assert read(other).recorded is not None
 
 
 def test_the_console_writes_what_a_device_gives_otherwise(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from gradstep.core.io.open_document import read
+from gradstep.gui import commands
 from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
 
 
@@ -54,6 +55,18 @@ def test_recorded_here_and_compared_with_elsewhere(
     assert [node.right for node in again.nodes] == [node.right for node in live.nodes]
     assert panel.model.cell(panel.model.row_of("b"), 4).fill == "hatched"
     assert not panel.record.isVisible()
+    assert panel.smallest.isVisible()
+    asked: list[str] = []
+    gather.space.view_requested.connect(lambda what, target: asked.append(target))
+    qtbot.mouseClick(panel.smallest, Qt.MouseButton.LeftButton)
+    small, written = tmp_path / "small.gradstep", list[Path]()
+    commands.find_smallest(gather.space, asked[-1], small, written.append)
+    qtbot.waitUntil(lambda: written == [small], timeout=20_000)
+    assert read(small).recorded is not None
+    file.rename(tmp_path / "away")
+    commands.find_smallest(gather.space, asked[-1], small, written.append)
+    qtbot.waitUntil(lambda: "there is no such file" in gather.messages[-1], timeout=20_000)
+    (tmp_path / "away").rename(file)
     assert menu(panel)[f"device_diff.device.{file}"].isChecked()
     qtbot.mouseClick(panel.go_on, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: gather.space.comparisons[0] is not again, timeout=20_000)
