@@ -294,6 +294,7 @@ class GraphView(QGraphicsView):
         self.camera.cover(self.stage.area)
         if self.layers.painter.lifted is None:
             self.layers.follow_edit()
+            self._show_facts()  # what is painted anew says what is said now
         self.viewport().update()
 
     def _show_facts(self) -> None:
