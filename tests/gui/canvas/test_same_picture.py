@@ -125,6 +125,8 @@ def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
             moves_of(canvas, random)()
         except GradstepError:
             continue  # refused
+        if number % 2:
+            canvas.view.viewport().grab()  # before the engine has heard of it
         canvas.space.debugger.flush()
         seen(canvas.view)
         if number % 8 == 7:
@@ -132,6 +134,20 @@ def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
 
 
 @pytest.mark.slow
+def test_of_what_an_edit_paints_it_is_known_what_it_says(canvas: Any) -> None:
+    """What the engine says of it later is held against that."""
+    canvas.view.resize(*SIZE)
+    canvas.open("tutorial")
+    canvas.step(4)
+    picture(canvas.view, 1.0)
+    seen(canvas.view)
+    canvas.view.stage.facts_changed.disconnect(canvas.view._show_facts)  # by an edit alone
+    commands.rename(canvas.space, "e", "other")
+    canvas.view.viewport().grab()
+    layers = canvas.view.layers
+    assert layers._said == layers._say(layers._facts.area, layers._facts.scale)
+
+
 def test_an_edit_undone_leaves_the_picture_as_it_was(canvas: Any) -> None:
     canvas.open("tutorial")
     before = [picture(canvas.view, scale) for scale in LOOKS]
