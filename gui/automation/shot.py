@@ -92,7 +92,7 @@ def _profile(driver: Driver, mode: RunMode | None, colour: str | None) -> None:
         profiler.choose(mode=mode)
         commands.measure(driver.workspace)
         driver.settle()
-    if colour is not None:
+    if colour is not None and colour != profiler.colouring:  # a comparison may have tinted it
         commands.colour_by(driver.workspace, colour)
         driver.settle()
     if profiler.failure is not None:

@@ -63,8 +63,9 @@ machine; so do `--against net.gpu.gradrec`, for the same document, and **Add a r
 the menu of devices, where recordings that lie beside the document (`net.*.gradrec`, or in a \
 folder `recordings` there) are offered by themselves. Opened, a recording is the document. An \
 operation, a feed or a first value that is another one than there is refused by its name: what \
-the device would give for that nobody knows. What PyTorch gives for the examples on a processor, \
-and CuPy without a card (`cupy:host`, [gpu](gpu.md#cupy-without-a-card)), comes with Gradstep. JAX \
+the device would give for that nobody knows. What an NVIDIA H200 gives for the examples \
+(`*.gpu.gradrec`), PyTorch on a processor, and CuPy without a card (`cupy:host`, \
+[gpu](gpu.md#cupy-without-a-card)), comes with Gradstep. JAX \
 and XLA run no graph of Gradstep's: their answers to the questions below are kept instead.
 """
 _AWAITED = """\

@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.cli.command_line import main
+from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.main import Gradstep
 from tests.support.deleting import end
@@ -195,6 +196,23 @@ def test_a_shot_shows_a_profile_or_says_why_there_is_none(command: Command, tmp_
     status, said = command("shot", str(examples / "gather.gradstep"), *wish)
     assert status == 1
     assert "indices[2] = 6 is not in [0, 5)" in said
+
+
+@pytest.mark.slow
+def test_a_shot_of_a_comparison_is_tinted_if_that_is_asked_for(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A comparison tints the canvas by itself: asking for it must not take that away again."""
+    tints: list[str] = []
+    monkeypatch.setattr(
+        Driver, "picture", lambda self, to: tints.append(self.workspace.profiler.colouring)
+    )
+    gather, out = ROOT / "assets/examples/gather.gradstep", tmp_path / "shot.png"
+    wish = ("--compare", "emulate:tf-gpu")
+    for colour in ((), ("--colour", "difference")):
+        status, said = command("shot", str(gather), str(out), *wish, *colour)
+        assert status == 0, said
+    assert tints == ["difference", "difference"]
 
 
 @pytest.mark.slow
