@@ -211,10 +211,11 @@ class Timeline:
         if (there := self._live.with_apart(near)) is not None:
             self._live = there
             return
-        now = self._live.record()
+        before, now = self._live, self._live.record()
         self._live = self._new_recording(layout=layout.with_apart(near))
         self._live.restore(now)
         self._feed_as_it_was()
+        self._feed_first(before)
         self.heed(now.recording.pausing)
 
     def advance(self, run: int) -> GradstepError | None:
@@ -389,6 +390,14 @@ class Timeline:
             if self.link.seen.has(run, index):
                 self._live.give(index, self.link.seen.at(run, index, self._done, None))
                 self._fed.pop(self._live, None)
+
+    def _feed_first(self, recording: Recording) -> None:
+        """What the program feeds, to one that is not run any more: the runs that are kept of it
+        have of it what nobody gave by hand."""
+        self._fed.pop(recording, None)
+        recording.feed({**self.feeds_at(self.runs - 1), **self._feeds})
+        for ref, value in self._constants.items():
+            recording.give(self._place(ref), self.backend.put(value))
 
     def _feed(self, recording: Recording, run: int) -> None:
         feeds = self.feeds_at(run)

@@ -694,3 +694,16 @@ def test_a_loop_that_failed_and_begins_again_has_what_was_given(depth: int) -> N
     assert len(session.stop.inside) == depth - 1
     session.continue_()
     assert session.frame().value("y") == 100 + 2 + 3
+
+
+def test_runs_that_are_kept_were_fed_what_they_were_fed() -> None:
+    """A fed value that is given on a branch, and then another for which memory is laid out anew."""
+    session = DebugSession(PROGRAMS["shared"]())
+    session.continue_()
+    session.continue_()
+    session.inject({"x": np.float32(0.125)})
+    session.inject({"while/Exit": np.int32(0)})
+    with session.branches.looking_at("main") as there:
+        fed = [float(there.frame(run, 0).value("x:0")) for run in range(RUNS)]
+    assert fed == [2.0, 2.0]
+    assert float(session.frame().value("x:0")) == 0.125
