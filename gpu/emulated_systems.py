@@ -44,6 +44,7 @@ _CUPY_ARGMAX = "CuPy cupy_cub.cu: NaN wins, as in NumPy"
 _JAX_RECORDED = "JAX 0.10.2 on the CPU, recorded (tests/data/devices/jax.npz)"
 _TORCH_RECORDED = "PyTorch 2.13.0 on the CPU, recorded (tests/data/devices/torch.npz)"
 _XLA_RECORDED = "TensorFlow 2.21.0, XLA on the CPU, recorded (tests/data/devices/tf-xla.npz)"
+_ORT_RECORDED = "ONNX Runtime 1.32.0 on the CPU, recorded (tests/data/devices/onnxruntime.npz)"
 _CUPY_RECORDED = f"CuPy 14.2, measured on {_H200}"
 _JAX_CORNERS = (
     "divide_by_zero shift_beyond floor_by_remainder labels empty_extreme_fails segment_negative"
@@ -53,6 +54,7 @@ _TORCH_CORNERS = (
     "empty_extreme_fails"
 ).split()
 _XLA_CORNERS = "nan_in_extremes divide_by_zero shift_beyond labels".split()
+_ORT_CORNERS = "no_room divide_by_zero shift_beyond one_hot labels".split()
 _CUPY_CORNERS = "divide_by_zero shift_beyond mod_by_floor one_hot empty_extreme_fails".split()
 
 PROFILES: dict[str, Rules] = {
@@ -159,6 +161,16 @@ PROFILES: dict[str, Rules] = {
             negative_ok=True,
             no_room=NoRoom.CUDA,
             sources=(("no_room", _CUDA_CASTS),),
+        ),
+        Rules(
+            name="onnxruntime",
+            source="ONNX Runtime 1.32 on the CPU: an error; negative indices are legal in ONNX",
+            negative_ok=True,
+            no_room=NoRoom.ONNXRUNTIME,
+            shift_beyond=Shift.OUT,
+            labels=OutOfRange.RAISE,
+            one_hot_from_end=True,
+            sources=tuple((name, _ORT_RECORDED) for name in _ORT_CORNERS),
         ),
     )
 }

@@ -68,8 +68,8 @@ def flushes(rules: Rules, definition: OpDef) -> bool:
 def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
     """Floating-point numbers rounded to zero into an integer type, by XLA's or CUDA's rule for
     those that it has no room for."""
-    if no_room is NoRoom.TORCH:
-        return _torch_integers(x, target)
+    if no_room in (NoRoom.TORCH, NoRoom.ONNXRUNTIME):
+        return _by_int64(x, target)
     narrow = no_room is NoRoom.CUDA and target.itemsize < 4
     wide = np.dtype(f"{target.kind}4") if narrow else target
     limits, bits = np.iinfo(wide), 8 * wide.itemsize
@@ -83,7 +83,7 @@ def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
     return np.where(np.isnan(x), wide.type(nan), found).astype(target)
 
 
-def _torch_integers(x: Any, target: np.dtype) -> Any:
+def _by_int64(x: Any, target: np.dtype) -> Any:
     """By way of int64 for uint64, of which half is taken off first, and from float64 for uint8;
     what has no room there is the smallest number."""
     if target == np.uint64:
@@ -93,8 +93,11 @@ def _torch_integers(x: Any, target: np.dtype) -> Any:
     return _x86_int64(x).astype(target)
 
 
-def _by_way_of_int64(kind: np.dtype, target: np.dtype) -> bool:
-    return target == np.uint64 or (target == np.uint8 and kind == np.float64)
+def _is_as_on_x86(kind: np.dtype, target: np.dtype, no_room: NoRoom) -> bool:
+    """Whether nothing is done by way of int64."""
+    if no_room is NoRoom.TORCH and target == np.uint8 and kind == np.float64:
+        return False
+    return no_room in (NoRoom.TORCH, NoRoom.ONNXRUNTIME) and target != np.uint64
 
 
 def _x86_int64(x: Any) -> Any:
@@ -119,7 +122,7 @@ def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
         result = kernel(x)
         if kind_of(x.dtype) != "f" or kind_of(result.dtype) not in "iu":
             return result
-        if no_room is NoRoom.TORCH and not _by_way_of_int64(x.dtype, result.dtype):
+        if _is_as_on_x86(x.dtype, result.dtype, no_room):
             return result
         return to_integers(x, result.dtype, no_room)
 

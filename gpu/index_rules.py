@@ -17,11 +17,25 @@ LABELLED = "SparseSoftmaxCrossEntropyWithLogits"
 
 def adapted(rules: Rules, type_: str, kernel: Kernel) -> Kernel:
     """`kernel` of an operation of this type under the rules for classes."""
-    if rules.one_hot is not OutOfRange.ZERO and type_ == "OneHot":
+    if type_ == "OneHot" and rules.one_hot_from_end:
+        return _from_end(kernel)
+    if type_ == "OneHot" and rules.one_hot is not OutOfRange.ZERO:
         return _one_hot(kernel, rules.one_hot)
-    if rules.labels is OutOfRange.CLAMP and type_ == LABELLED:
-        return _clamped(kernel, rules.negative_ok)
+    if type_ == LABELLED and rules.labels in (OutOfRange.CLAMP, OutOfRange.RAISE):
+        return _labelled(kernel, rules.labels, rules.negative_ok)
     return kernel
+
+
+def _from_end(kernel: Kernel) -> Kernel:
+    def one_hot(indices: Any, depth: Any, *values: Any) -> Any:
+        return kernel(_counted(indices, int(depth)), depth, *values)
+
+    return one_hot
+
+
+def _counted(indices: Any, size: int) -> Any:
+    """-1 is the last one; what is outside then stays so."""
+    return np.where(indices < 0, indices + size, indices).astype(indices.dtype)
 
 
 def _one_hot(kernel: Kernel, rule: OutOfRange) -> Kernel:
@@ -35,9 +49,14 @@ def _one_hot(kernel: Kernel, rule: OutOfRange) -> Kernel:
     return one_hot
 
 
-def _clamped(kernel: Kernel, negative_ok: bool) -> Kernel:
+def _labelled(kernel: Kernel, rule: OutOfRange, negative_ok: bool) -> Kernel:
+    """RAISE is the kernel's own, of what is outside still."""
+
     def loss(scores: Any, labels: Any) -> Any:
-        inside, _ = resolve(np, labels, scores.shape[-1], OutOfRange.CLAMP, negative_ok)
+        classes = scores.shape[-1]
+        if rule is OutOfRange.RAISE:
+            return kernel(scores, _counted(labels, classes) if negative_ok else labels)
+        inside, _ = resolve(np, labels, classes, rule, negative_ok)
         return kernel(scores, inside.astype(labels.dtype))
 
     return loss

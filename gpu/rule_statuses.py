@@ -81,6 +81,7 @@ _RECORDED = {
     "torch": "PyTorch 2.13.0 on the CPU, 2026-11-26",
     "tf-xla": "TensorFlow 2.21.0, XLA on the CPU, 2026-11-26",
 }
+_ORT = "ONNX Runtime 1.32.0 on the CPU, 2026-11-27"
 _H200 = "CuPy 14.2 on an H200, 2026-11-26"
 _ASKED: Mapping[str, tuple[str, ...]] = {  # of the recordings: tests/devices/questions.py
     "gather": ("GatherV2", "GatherNd"),
@@ -100,6 +101,15 @@ _ASKED: Mapping[str, tuple[str, ...]] = {  # of the recordings: tests/devices/qu
     "ties_in_top_k": ("TopKV2",),
     "empty": ("Max", "Min", "Sum", "Prod", "Mean"),
 }
+_ORT_OPS = {  # the rest hangs on where NaN stands, and a mean of nothing is 0
+    "nan_in_extremes": ("Maximum", "Minimum", "Relu", "Relu6"),
+    "empty": ("Max", "Min", "Sum", "Prod"),
+    "divide_by_zero": ("FloorMod", "TruncateDiv", "TruncateMod"),
+}
+_ORT_ASKED = (
+    "gather scatter one_hot labels no_room divide_by_zero shift_beyond nan_in_extremes "
+    "nan_in_top_k sign_of_nan ties ties_in_top_k empty"
+).split()
 _UNSPECIFIED = {"torch": ("ties_in_top_k",)}  # it promises nothing, and gave another each time
 _SAME_RULE: Mapping[str, Mapping[str, str]] = {  # who says so of operations that were not asked
     "jax": {
@@ -116,6 +126,10 @@ _SAME_RULE: Mapping[str, Mapping[str, str]] = {  # who says so of operations tha
         "gather": "StableHLO gather: indices are clamped",
         "scatter": "StableHLO scatter: updates outside are dropped",
         "segments": "tf.math.unsorted_segment_max: negative ids are dropped",
+    },
+    "onnxruntime": {
+        "gather": "ONNX Gather: an index outside is an error",
+        "scatter": "ONNX ScatterND: an index outside is an error",
     },
     "cupy": {
         "gather": "cupy.take and integer indexing wrap",
@@ -170,6 +184,15 @@ _MEASURED: Mapping[str, Mapping[str, _Known]] = {
         }
         for library, where in _RECORDED.items()
     },
+    "onnxruntime": {
+        **{
+            name: _Known(
+                _ORT, _ORT_OPS.get(name, _ASKED[name]), _SAME_RULE["onnxruntime"].get(name, "")
+            )
+            for name in _ORT_ASKED
+        },
+        "subnormals": _Known(_ORT, _FLUSHED_HERE),
+    },
     "cupy": {
         **{
             name: _Known(_H200, _CUPY_OPS.get(name, _ASKED[name]), _SAME_RULE["cupy"].get(name, ""))
@@ -196,5 +219,6 @@ _READ: Mapping[str, Mapping[str, str]] = {
         "no_room": PROFILES["onnxruntime-cuda"].source_of("no_room"),
     },
     "tf-xla": {"tf32": "a CPU has none"},
+    "onnxruntime": {"tf32": "a CPU has none"},
     "cupy": {"segments": "by add.at, whose indices wrap"},
 }

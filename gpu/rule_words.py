@@ -28,6 +28,7 @@ _CASTS = {
     NoRoom.XLA: "what has no room becomes the nearest number, and NaN 0",
     NoRoom.CUDA: "what has no room becomes the nearest number of 32 bits at least, and NaN 0",
     NoRoom.TORCH: "what has no room becomes the smallest number, or its low bits of 64",
+    NoRoom.ONNXRUNTIME: "what has no room becomes the smallest number, or its low bits",
 }
 _OVER_ZERO = {
     DivideByZero.RAISE: "an integer over 0 fails",
@@ -83,12 +84,17 @@ def _labels(rules: Rules) -> Words:
     return field, f"a label out of range {'gives NaN' if nan else outcome}"
 
 
+def _classes(rules: Rules) -> Words:
+    outside = f"a class out of range {_ROW_OF[rules.one_hot]}"
+    return "one_hot", f"{outside}, and -1 the last" if rules.one_hot_from_end else outside
+
+
 _ROW_OF = {**_READ, OutOfRange.ZERO: "is a row of 0"}
 _SAY: Mapping[str, Callable[[Rules], Words]] = {
     "gather": lambda r: ("gather", f"an index out of range {_READ[r.gather]}"),
     "scatter": lambda r: ("scatter", f"an index out of range {_WRITTEN[r.scatter]}"),
     "segments": _segments,
-    "one_hot": lambda r: ("one_hot", f"a class out of range {_ROW_OF[r.one_hot]}"),
+    "one_hot": _classes,
     "labels": _labels,
     "no_room": lambda r: ("no_room", _CASTS[r.no_room]),
     "divide_by_zero": lambda r: ("divide_by_zero", _OVER_ZERO[r.divide_by_zero]),

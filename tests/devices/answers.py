@@ -189,7 +189,102 @@ def tensorflow_answers() -> tuple[dict[str, Ask], str]:
     return {**found, "Cast": cast}, f"TensorFlow {tf.__version__}, XLA on the CPU"
 
 
-LIBRARIES = {"jax": jax_answers, "torch": torch_answers, "tf-xla": tensorflow_answers}
+def onnxruntime_answers() -> tuple[dict[str, Ask], str]:
+    """Models of one node. What ONNX has no operation for, it is not asked: floored quotients and
+    segments."""
+    models = _OneNode()
+    run = models.run
+
+    def reduced(op: str) -> Ask:
+        return lambda x, axis: run(op, x, np.array([0]), keepdims=0)
+
+    def place(op: str) -> Ask:
+        return lambda x, axis: run(op, x, axis=0, keepdims=0)
+
+    def direct(op: str, **attrs: Any) -> Ask:
+        return lambda *inputs: run(op, *inputs, **attrs)
+
+    def cast(x: np.ndarray, DstT: str) -> Any:  # noqa: N803 - as above
+        return run("Cast", x, to=models.type_of(np.dtype(DstT)))
+
+    def scatter(at: np.ndarray, x: np.ndarray, size: Any) -> Any:
+        return run("ScatterND", np.zeros(5, x.dtype), at.astype(np.int64), x, reduction="add")
+
+    def label_loss(x: np.ndarray, label: np.ndarray) -> Any:
+        return run("SoftmaxCrossEntropyLoss", x, label, reduction="none")
+
+    f32 = np.float32
+    same = "Sub Mul Greater Less Equal Neg Abs Sqrt Sign Relu".split()
+    asks: dict[str, Ask] = {name: direct(name) for name in same}
+    asks |= {name: place(name) for name in ("ArgMax", "ArgMin")}
+    asks |= {name: reduced(f"Reduce{name}") for name in ("Max", "Min", "Sum", "Prod", "Mean")}
+    asks |= {
+        "AddV2": direct("Add"),
+        "RealDiv": direct("Div"),
+        "Maximum": direct("Max"),
+        "Minimum": direct("Min"),
+        "LeftShift": direct("BitShift", direction="LEFT"),
+        "RightShift": direct("BitShift", direction="RIGHT"),
+        "TruncateDiv": direct("Div"),
+        "FloorMod": direct("Mod"),
+        "TruncateMod": direct("Mod", fmod=1),
+        "Square": lambda x: run("Mul", x, x),
+        "Relu6": lambda x: run("Clip", x, np.array(0, f32), np.array(6, f32)),
+        "TopKV2": lambda x, k: run("TopK", x, np.array([3]), outputs=2),
+        "Cast": cast,
+        "GatherV2": lambda x, at, axis: run("Gather", x, at, axis=0),
+        "GatherNd": lambda x, at: run("GatherND", x, at.astype(np.int64)),
+        "ScatterNd": scatter,
+        "OneHot": lambda at, depth, on, off: run("OneHot", at, depth, np.array([off, on])),
+        "SparseSoftmaxCrossEntropyWithLogits": label_loss,
+    }
+    put = {name: _with(np.asarray, ask) for name, ask in asks.items()}
+    return put, f"ONNX Runtime {models.version} on the CPU"
+
+
+LIBRARIES = {
+    "jax": jax_answers,
+    "torch": torch_answers,
+    "tf-xla": tensorflow_answers,
+    "onnxruntime": onnxruntime_answers,
+}
+
+
+class _OneNode:
+    """Models of one node, each made once."""
+
+    def __init__(self) -> None:
+        import onnx
+        import onnxruntime
+
+        self.version = onnxruntime.__version__
+        self.type_of = onnx.helper.np_dtype_to_tensor_dtype
+        self._onnx, self._runtime = onnx, onnxruntime
+        self._options = onnxruntime.SessionOptions()
+        self._options.log_severity_level = 4
+        self._sessions: dict[tuple[Any, ...], Any] = {}
+
+    def run(self, op: str, *inputs: np.ndarray, outputs: int = 1, **attrs: Any) -> Any:
+        key = (op, *((x.dtype.str, x.ndim) for x in inputs), repr(attrs))
+        if key not in self._sessions:
+            self._sessions[key] = self._session(op, inputs, outputs, attrs)
+        found = self._sessions[key].run(None, {f"x{i}": x for i, x in enumerate(inputs)})
+        return tuple(found) if outputs > 1 else found[0]
+
+    def _session(self, op: str, inputs: tuple[np.ndarray, ...], outputs: int, attrs: Any) -> Any:
+        make = self._onnx.helper
+        kinds = [(self.type_of(x.dtype), [None] * x.ndim) for x in inputs]
+        given = [make.make_tensor_value_info(f"x{i}", *kind) for i, kind in enumerate(kinds)]
+        made = [self._onnx.ValueInfoProto(name=f"y{i}") for i in range(outputs)]
+        names = [[part.name for part in parts] for parts in (given, made)]
+        graph = make.make_graph([make.make_node(op, *names, **attrs)], "one", given, made)
+        model = make.make_model(graph, opset_imports=[make.make_opsetid("", 18)], ir_version=9)
+        try:
+            return self._runtime.InferenceSession(
+                model.SerializeToString(), self._options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise NotImplementedError(f"no {op} of these types") from error
 
 
 def _with(put: Callable[[np.ndarray], Any], ask: Ask) -> Ask:

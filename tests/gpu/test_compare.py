@@ -389,7 +389,7 @@ def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
 @pytest.mark.parametrize(
     ("type_", "expected"),  # of 1, NaN and 3
     [
-        ("Cast", {"torch": None, "": [1, 0, 3]}),
+        ("Cast", {"torch": None, "onnxruntime": None, "": [1, 0, 3]}),
         ("ArgMax", {"jax": [1], "torch": [1], "cupy": [1], "": None}),
     ],
 )

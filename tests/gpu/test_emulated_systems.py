@@ -29,6 +29,7 @@ GATHERED = {
     "jax": [10, 30, 30, 10],
     "torch": [10, None, 30, None],
     "onnxruntime-cuda": [10, 0, 30, 0],
+    "onnxruntime": [10, None, 30, None],
     "numpy": [10, None, 30, None],
 }
 SCATTERED = {  # where a 1 ends up: its row, or "dropped"
@@ -38,6 +39,7 @@ SCATTERED = {  # where a 1 ends up: its row, or "dropped"
     "jax": [0, "dropped", 2, "dropped"],
     "torch": [0, None, 2, None],
     "onnxruntime-cuda": [0, 2, 2, 0],
+    "onnxruntime": [0, None, 2, None],
     "numpy": [0, None, 2, None],
 }
 SYSTEMS: dict[str, Rules] = {**PROFILES, "numpy": NUMPY_NATIVE}

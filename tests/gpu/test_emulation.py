@@ -155,6 +155,7 @@ def test_kernels_are_adapted_only_where_the_rules_say_so() -> None:
         (NoRoom.CUDA, np.float32, np.int64, [-(2**63), 2**63 - 1, -(2**63), 300, -1]),
         (NoRoom.CUDA, np.float32, np.uint64, [2**63, 2**64 - 1, 0, 300, 0]),
         (NoRoom.CUDA, np.float32, np.int8, [0, -1, 0, 44, -1]),  # 300 = 256 + 44
+        (NoRoom.ONNXRUNTIME, np.float32, np.uint64, [2**63, 0, 2**63, 300, 2**64 - 1]),
     ],
 )
 def test_numbers_that_an_integer_has_no_room_for(

@@ -24,6 +24,7 @@ class NoRoom(StrEnum):
     CUDA = "cuda"  # the same, of 32 bits at least, and its low bits; NaN of or to 64 bits: 2^(w-1)
 
     TORCH = "torch"  # X86's, of 64 bits where PyTorch converts by way of these
+    ONNXRUNTIME = "onnxruntime"  # X86's, of 64 bits for uint64
 
 
 class DivideByZero(StrEnum):
@@ -67,7 +68,8 @@ class Rules:
     passing it over. floor_by_remainder: float FloorDiv goes through the remainder, as NumPy's does.
     mod_by_floor: float FloorMod is x - floor(x / y) · y, rounded once. segment_negative: ZERO drops
     such rows of UnsortedSegment…, whatever `negative_ok`. one_hot: a class outside gives a row of 0
-    (ZERO), fails, or wraps. labels: of SparseSoftmaxCrossEntropyWithLogits; None follows `gather`.
+    (ZERO), fails, or wraps; one_hot_from_end: -1 is the last class. labels: of
+    SparseSoftmaxCrossEntropyWithLogits; None follows `gather`, without `negative_ok`.
     empty_extreme_fails: of Max and Min over nothing. source: where the rules are documented;
     sources: field -> where that one is, if elsewhere.
     """
@@ -89,6 +91,7 @@ class Rules:
     mod_by_floor: bool = False
     segment_negative: OutOfRange = OutOfRange.ZERO
     one_hot: OutOfRange = OutOfRange.ZERO
+    one_hot_from_end: bool = False
     labels: OutOfRange | None = None
     empty_extreme_fails: bool = False
     sources: tuple[tuple[str, str], ...] = ()
