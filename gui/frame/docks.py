@@ -376,6 +376,7 @@ class Docks(QObject):
         self._withdrawn.discard(id)
         dock.show()
         dock.raise_()
+        dock.fit_title()  # what was hidden was beside nobody
 
     def hide_alone(self, id: str) -> None:
         """Take one away that shows by itself and has nothing to show any more."""

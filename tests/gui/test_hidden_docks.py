@@ -80,3 +80,17 @@ def test_what_is_made_behind_another_is_not_seen(tutorial: Driver) -> None:
     tutorial.settle()
     assert docks["sessions"].panel.is_seen
     assert tutorial.workspace.debugger.shows_sessions
+
+
+@pytest.mark.slow
+def test_one_that_was_hidden_has_its_name_on_a_tab_alone(tutorial: Driver) -> None:
+    window = tutorial.window
+    dock = window.docks.by_id["precision"]
+    assert dock.isHidden()
+    window.docks.show("precision")
+    tutorial.settle()
+    assert window.tabifiedDockWidgets(dock)
+    bar = dock.titleBarWidget()
+    assert bar is not None
+    assert not isinstance(bar, QLabel)
+    assert not words(bar)
