@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             host_environment.enter(sys.argv[1:] if arguments is None else arguments)
         except (NotAvailableError, NotBuiltError) as error:
             return _skipped(str(error), options)
+    if options.out is not None:
+        return _run(options)
+    if options.record or options.bench:
+        parser.error("what is recorded or timed is kept: say where, with --out DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        options.out = Path(folder)
+        return _run(options)
+
+
+def _run(options: Any) -> int:
     device = "host" if options.host else "card"
     options.out.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + 60 * options.minutes
@@ -128,7 +139,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bench", action="store_true", help="how fast it is, beside PyTorch")
     parser.add_argument("--host", action="store_true", help="CuPy on this processor: no card")
     parser.add_argument("--torch", action="store_true", help="verify PyTorch's way to the card")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the results")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="keep the results there, to go on from"
+    )
     parser.add_argument("--minutes", type=float, default=60, metavar="N", help="then it ends")
     parser.add_argument("--seconds", type=float, default=0, metavar="N", help="a task may take")
     parser.add_argument("--workers", type=int, default=8, metavar="N", help="processes at a time")

@@ -19,7 +19,8 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
     differ: what is farther from NumPy than the comparison allows; excused: where that is known, and
     no fault. ulp: op type -> the largest 99th percentile over its samples, where it is not 0.
     counted: op type -> the most launches, waits and copies of a sample in float32; example_runs:
-    example -> those of its second run; programs: how many random ones were run, and unsteady: of
+    example -> those of its second run; launches, waits, copies: of all `counted` (where
+    a device counts); programs: how many random ones were run, and unsteady: of
     how many two runs gave other bits; more: where they are more than they are known to be. left:
     tasks that there was no time for."""
     ops = {_item(t): r for t, r in results.items() if t.startswith("op|")}
@@ -58,6 +59,7 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
         },
         "ulp": {name: ulp for name, each in rows.items() if (ulp := _ulp(each))},
         "counted": counted,
+        **dict(zip(COUNTED, map(sum, zip(*counted.values(), strict=True)), strict=False)),
         "example_runs": runs,
         "more": [*more(runs), *more(counted, OPS_KNOWN)],
         "left": left,

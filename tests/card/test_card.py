@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.ops.declare.table import OpDef, all_ops
+from tests.card import __main__ as command
 from tests.card import (
     cast_rows,
     example_trials,
@@ -254,3 +256,30 @@ def test_a_wrong_number_in_a_random_program_is_told(kind: str) -> None:
     found = session_trials.try_one(wrong, f"{kind}|cupy|3")
     assert found["verdict"] == "differs"
     assert not is_clean(summary({}, {f"{kind}|cupy|3": found}, 0))
+
+
+def test_without_a_place_for_results_it_verifies_and_keeps_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried: list[Path] = []
+
+    def verify(options: argparse.Namespace, *_: object) -> bool:
+        tried.append(options.out)
+        return options.out.is_dir()
+
+    monkeypatch.setattr(command, "_verify", verify)
+    assert command.main(["--only", "Erf"]) == 0
+    assert not tried[0].exists()
+    for kept in ("--record", "--bench"):
+        with pytest.raises(SystemExit):
+            command.main([kept])
+        assert "say where, with --out DIR" in capsys.readouterr().err
+
+
+def test_what_all_operations_launch_and_wait_and_copy_is_added_up() -> None:
+    row = {"verdict": "equal", "dtype": "float32"}
+    rows = [{**row, "sample": n, **dict.fromkeys(COUNTED, n)} for n in (1, 2)]
+    results = {f"op|cupy|{name}|all": {"rows": rows[:n]} for n, name in ((1, "Exp"), (2, "Erf"))}
+    found = summary({}, results, 0)
+    assert [found[name] for name in COUNTED] == [3, 3, 3]
+    assert "waits" not in summary({}, {}, 0)
