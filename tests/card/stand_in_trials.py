@@ -40,6 +40,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "x[i]": lambda xp, x, i: x[i],
     "x[i + 1]": lambda xp, x, i: x[i + 1],
     "take": lambda xp, x, i: xp.take(x, i),
+    "take to a place": lambda xp, x, i: xp.take(x, i, out=xp.zeros(2, "float32")),
     "take outside": lambda xp, x, i: xp.take(x, i + 1),
     "take with a mode": lambda xp, x, i: xp.take(x, i, mode="wrap"),
     "x[i] = 5": lambda xp, x, i: _after(lambda y: y.__setitem__(i, 5), x),

@@ -29,9 +29,18 @@ class FakeCupy(FakeNamespace):
         self.used += array.nbytes
         return FakeArray(array)
 
-    def take(self, a: FakeArray, indices: FakeArray, axis: int | None = None) -> FakeArray:
+    def take(
+        self,
+        a: FakeArray,
+        indices: FakeArray,
+        axis: int | None = None,
+        out: FakeArray | None = None,
+    ) -> FakeArray:
         picked = np.take(a.get(), indices.get(), axis=axis, mode="wrap")
-        return FakeArray(picked)
+        if out is None:
+            return FakeArray(picked)
+        out[...] = FakeArray(picked)
+        return out
 
     def asnumpy(self, array: FakeArray) -> np.ndarray:
         return array.get()
