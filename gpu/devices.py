@@ -84,7 +84,8 @@ class Devices:
         """What a device is, for people elsewhere: the card, its driver, the library."""
         entry = find(name)
         status = None if entry is None else entry.probe(entry.patience_s)
-        said = backend.source if status is None else status.text
+        asked = status is not None and not status.asking  # what is not yet known stays out of it
+        said = status.text if status and asked else backend.source.removeprefix("measured on ")
         said = said.rstrip(".").replace("this processor", f"a processor ({platform.machine()})")
         return f"{said}, NumPy {np.__version__}"
 

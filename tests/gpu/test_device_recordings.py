@@ -10,12 +10,16 @@ import pytest
 
 from gradstep.core.document.data_edits import fed_alone
 from gradstep.core.document.document import Document
+from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
+from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.protocol.messages import Comparison
+from gradstep.gpu.device_status import DeviceStatus
+from gradstep.gpu.device_table import entries
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.recording_file import from_bytes, to_bytes
 from tests.devices.record_examples import program_of
@@ -63,6 +67,20 @@ def test_it_says_what_the_device_said(name: str, device: str) -> None:
     assert again.right == f"{device}, recorded {from_bytes(file).date}"
     assert not again.measured
     assert to_bytes(from_bytes(file)) == file
+
+
+@pytest.mark.parametrize("asking", [True, False])
+def test_what_is_still_asked_of_a_device_is_no_part_of_it(
+    gather: Document, monkeypatch: pytest.MonkeyPatch, asking: bool
+) -> None:
+    """The file stays; the question does not."""
+    status = DeviceStatus(True, "cpu", "a board; still asking whether it hums", asking=asking)
+    entry = replace(entries()["cpu"], probe=lambda patience_s: status)
+    monkeypatch.setattr("gradstep.gpu.devices.find", lambda name: entry)
+    said = DEVICES._text("cpu", NumpyBackend(Rules(source="measured on a board")))
+    assert ("still asking" in said) is not asking
+    assert said.startswith("a board")
+    assert "measured" not in said
 
 
 @pytest.fixture(scope="module")
