@@ -110,7 +110,8 @@ _IN_THE_CACHE = (
     "Twenty-two operations on four million numbers, in blocks of which 8 KiB at a time go through "
     "all that are next to each other: 8.3 ms of the 14.3 are NumPy's loops on what lies in the "
     "first cache, 4 are reading two arrays and writing two. XLA makes one loop of all, in "
-    "registers, and is bound by memory alone. It was 19.4, with whole blocks of 65,536 in the "
+    "registers, and is bound by memory alone: its time goes from 3.5 to 17 ms from process to "
+    "process, and the ratio from 0.8 to 3.9. It was 19.4, with whole blocks of 65,536 in the "
     "second cache."
 )
 
