@@ -10,7 +10,6 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.placed_backend import with_placement
@@ -81,7 +80,7 @@ def _drawn(number: int, strategy: Any) -> Iterator[tuple[Case, np.random.Generat
 def _node_by_node(device: Device, case: Case, data: np.random.Generator, found: Found) -> None:
     """As Device diff compares: every node on its own results, and on NumPy's."""
     try:
-        nodes = compare(_program(case), NumpyBackend(), device.backend()).nodes
+        nodes = compare(case.program, NumpyBackend(), device.backend()).nodes
     except GradstepError:
         return  # it cannot start, on any device
     for node in nodes:
@@ -163,15 +162,3 @@ def _array(bits: Any) -> np.ndarray:
 
 def _said(bits: Any) -> str:
     return "is not there" if bits is None else str(_array(bits))[:150]
-
-
-def _program(case: Case) -> Program:
-    return Program(
-        graph=case.graph,
-        forward=case.graph,
-        fetches=case.fetches,
-        targets=case.targets,
-        feeds=case.feeds,
-        initial=case.initial,
-        functions=case.functions,
-    )

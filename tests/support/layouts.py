@@ -49,6 +49,19 @@ class Case:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(f"\n{self!r}")
 
+    @property
+    def program(self) -> Program:
+        """The same, to be debugged."""
+        return Program(
+            graph=self.graph,
+            forward=self.graph,
+            fetches=self.fetches,
+            targets=self.targets,
+            feeds=self.feeds,
+            initial=self.initial,
+            functions=self.functions,
+        )
+
     def fetching(self, fetches: Sequence[TensorRef]) -> Case:
         return replace(self, fetches=tuple(fetches))
 
@@ -116,16 +129,7 @@ def passes(names: Collection[str]) -> Iterator[None]:
 def debugged(case: Case, runs: int = RUNS) -> list[Seen]:
     """What the debugger shows of the runs: of each at its end, when all are over. A run that
     fails is the last."""
-    program = Program(
-        graph=case.graph,
-        forward=case.graph,
-        fetches=case.fetches,
-        targets=case.targets,
-        feeds=case.feeds,
-        initial=case.initial,
-        functions=case.functions,
-    )
-    debugger = DebugSession(program)
+    debugger = DebugSession(case.program)
     if not debugger.plan.steps:
         return []
     while True:

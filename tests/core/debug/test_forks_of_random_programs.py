@@ -24,18 +24,6 @@ from tests.support.random_programs import programs
 RUNS = 3
 
 
-def _program(case: Case) -> Program:
-    return Program(
-        graph=case.graph,
-        forward=case.graph,
-        fetches=case.fetches,
-        targets=case.targets,
-        feeds=case.feeds,
-        initial=case.initial,
-        functions=case.functions,
-    )
-
-
 def _run(session: DebugSession) -> None:
     """To the end of the last run, or to where a step fails."""
     while session.stop.run + 1 < RUNS or session.stop.step < session.timeline.length:
@@ -112,7 +100,7 @@ def _differing(left: Any, right: Any) -> list[tuple[int, int, str]]:
 @settings(max_examples=25, deadline=None)
 @pytest.mark.slow
 def test_random_programs(case: Case, data: st.DataObject) -> None:
-    _hold_to_fresh(_program(case), data)
+    _hold_to_fresh(case.program, data)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:6])

@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, assume, given, settings
 
 pytest.importorskip("torch")
 
-from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.move_definition import DebuggerState
 from gradstep.core.engine.numpy_backend import NumpyBackend
@@ -21,23 +20,11 @@ from tests.support.random_programs import programs
 _TORCH = Devices().open_backend("torch:cpu")
 
 
-def program_of(case: Case) -> Program:
-    return Program(
-        graph=case.graph,
-        forward=case.graph,
-        fetches=case.fetches,
-        targets=case.targets,
-        feeds=case.feeds,
-        initial=case.initial,
-        functions=case.functions,
-    )
-
-
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_nothing_is_refused_and_nothing_differs(case: Case) -> None:
     try:
-        found = compare(program_of(case), NumpyBackend(), _TORCH)
+        found = compare(case.program, NumpyBackend(), _TORCH)
     except GradstepError:
         return  # it cannot start, on any device
     alone = [n for n in found.nodes if n.right.status == "raised" and n.left.status != "raised"]
@@ -50,7 +37,7 @@ def test_nothing_is_refused_and_nothing_differs(case: Case) -> None:
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_a_second_session_gives_the_same_bits(case: Case) -> None:
-    first, second = (DebugSession(program_of(case), _TORCH) for _ in range(2))
+    first, second = (DebugSession(case.program, _TORCH) for _ in range(2))
     assume(first.state is not DebuggerState.EMPTY)
     stops = [session.continue_() for session in (first, second)]
     assert str(stops[0].error) == str(stops[1].error)
