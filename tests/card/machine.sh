@@ -13,7 +13,7 @@ if compgen -G '.card/*.whl' >/dev/null; then
   python3 -m pip install --quiet --no-index --no-deps --no-compile --target "$packages" .card/*.whl
 fi
 ln -s "$PWD" "$packages/gradstep" # the checkout is the package
-export PYTHONPATH=$packages:$PWD PYTHONUNBUFFERED=1 PYTHONPYCACHEPREFIX=/tmp/gradstep-bytecode
+export PYTHONPATH=$packages:$PWD PYTHONUNBUFFERED=1 PYTHONPYCACHEPREFIX=$packages/bytecode
 export CUPY_CACHE_DIR=${CUPY_CACHE_DIR:-/tmp/cupy-kernels} CUBLAS_WORKSPACE_CONFIG=:4096:8
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
 mkdir -p "$out"
