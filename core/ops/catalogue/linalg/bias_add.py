@@ -106,7 +106,7 @@ def _bias_grad(xp: Any, g: Any, *, data_format: str) -> Any:
 
 def _bias_grad_calls(xp: Any, g: Any, *, data_format: str, out: Any, room: Any) -> Calls:
     others = _others(g, data_format)
-    if others[-1] == g.ndim - 2 and len(g) and out.size:
+    if others[-1] == g.ndim - 2:
         yield from column_sums(g, out, room)
     else:
         yield np.add.reduce, g, others, g.dtype, out

@@ -11,9 +11,8 @@ import numpy as np
 from gradstep.core.ops.catalogue.neural.image_blocks import block_bytes
 from gradstep.core.ops.catalogue.neural.image_channels import channel_axis
 from gradstep.core.ops.declare.ufunc import BLOCK, Calls
+from gradstep.core.ops.numerics.column_sums import rows_as_one
 from gradstep.core.ops.numerics.scalar_operands import number
-
-_LANES = 1 << 10  # elements; NumPy takes as many at a time to no loss
 
 
 class ChannelBlocks:
@@ -25,7 +24,7 @@ class ChannelBlocks:
         axis = channel_axis(data_format, len(shape))
         self._last, self.channels = axis == len(shape) - 1, shape[axis]
         self.count = prod(shape[:axis]) * prod(shape[axis + 1 :])  # elements of a channel
-        self._pixels = _fold(self.count, self.channels) if self._last else 1
+        self._pixels = rows_as_one(self.count, self.channels) if self._last else 1
         self._shape: tuple[int, ...] = shape[0], self.channels, prod(shape[axis + 1 :])
         if self._last:
             self._shape = self.count // self._pixels, self._pixels * self.channels
@@ -88,14 +87,6 @@ class Sums:
 def scalar(xp: Any, value: float, dtype: np.dtype) -> Any:
     """A number as an operand beside arrays."""
     return number(value, dtype) if xp is np else value
-
-
-def _fold(pixels: int, channels: int) -> int:
-    """How many pixels go into one row: a power of two by which they can be divided."""
-    count = 1
-    while pixels % (2 * count) == 0 and 0 < 2 * count * channels <= _LANES:
-        count *= 2
-    return count if pixels else 1
 
 
 def _elements(xp: Any) -> int:
