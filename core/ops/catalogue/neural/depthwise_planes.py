@@ -15,10 +15,11 @@ from gradstep.core.ops.catalogue.neural.convolution_types import Method
 from gradstep.core.ops.catalogue.neural.image_blocks import (
     Axes,
     Padded,
+    SumOf,
     blocks,
     every_tap,
     in_blocks,
-    sum_groups,
+    in_sums,
     worth_of_elements,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
@@ -85,19 +86,17 @@ def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Call
     split = g.reshape(*g.shape[:-1], *out.shape[-2:])
     summed = tuple(range(g.ndim - 1))
     several = _blocks(xp, x, g)
-    groups = sum_groups(several, out.nbytes)
-    sums = [out, *(room(out.shape, out.dtype) for _ in groups[1:])]
 
-    def listed(some: Sequence[int], room: Any) -> Calls:
+    def listed(sums: Sequence[SumOf], room: Any) -> Calls:
         padded = Padded(x, axes, several[0].stop, room)
         memory, total = room(split[several[0]].shape, g.dtype), room(out.shape[-2:], g.dtype)
-        for number in some:
-            place = sums[number]
+        first = True
+        for place, some in sums:
             yield place.fill, 0
-            for images in groups[number]:
-                first = number == some[0] and images is groups[number][0]
+            for images in some:
                 calls, seen = padded.take(xp, x[images], first)
                 yield from calls
+                first = False
                 products = memory[: images.stop - images.start]
                 for taps, _, _ in every_tap(axes):
                     shown = seen[_seen(taps, axes)][..., None]
@@ -105,9 +104,7 @@ def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Call
                     yield xp.sum, products, summed, None, total
                     yield xp.add, place[taps], total, place[taps]
 
-    yield from in_blocks(xp, range(len(groups)), listed, room)
-    for other in sums[1:]:
-        yield xp.add, out, other, out
+    yield from in_sums(xp, several, listed, out, room)
 
 
 def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:

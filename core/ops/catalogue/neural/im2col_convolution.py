@@ -17,13 +17,14 @@ from typing import Any
 from gradstep.core.ops.catalogue.neural.image_blocks import (
     Axes,
     Padded,
+    SumOf,
     block_bytes,
     elements,
     images_at_a_time,
     in_blocks,
+    in_sums,
     product_call,
     small_beside,
-    sum_groups,
     worth_of_products,
 )
 from gradstep.core.ops.declare.ufunc import Calls
@@ -61,14 +62,11 @@ def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -
     if all(axis.trivial for axis in axes):
         yield product_call(xp, _rows(x).T, _rows(g), total)
         return
-    several = _blocks(xp, x, axes, total)
-    groups = sum_groups(several, total.nbytes)
-    sums = [total, *(room(total.shape, total.dtype) for _ in groups[1:])]
 
-    def listed(some: Sequence[int], room: Any) -> Calls:
-        blocks = [block for number in some for block in groups[number]]
-        places = [(sums[number], i) for number in some for i in range(len(groups[number]))]
-        part = room(total.shape, total.dtype) if len(blocks) > len(some) else None
+    def listed(sums: Sequence[SumOf], room: Any) -> Calls:
+        blocks = [block for _, some in sums for block in some]
+        places = [(place, i) for place, some in sums for i in range(len(some))]
+        part = room(total.shape, total.dtype) if len(blocks) > len(sums) else None
         for (place, i), patches in zip(places, _patches(xp, x, axes, blocks, room), strict=True):
             yield from patches.calls
             factors = patches.rows.T, _rows(g[patches.place])
@@ -76,9 +74,7 @@ def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -
             if i:
                 yield xp.add, place, part, place
 
-    yield from in_blocks(xp, range(len(groups)), listed, room)
-    for other in sums[1:]:
-        yield xp.add, total, other, total
+    yield from in_sums(xp, _blocks(xp, x, axes, total), listed, total, room)
 
 
 def _rows(x: Any) -> Any:

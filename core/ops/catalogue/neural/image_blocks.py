@@ -16,6 +16,7 @@ from gradstep.core.ops.declare.ufunc import Calls
 
 Axes = Sequence[Axis]
 Call = tuple[Any, ...]  # a function and its arguments
+SumOf = tuple[Any, Sequence[Any]]  # a place, and the blocks that are added up there
 
 # Bytes of what is worked on at a time: what a core's cache holds; on a device, to bound its memory.
 _HOST_BLOCK = 1 << 20
@@ -104,13 +105,24 @@ def small_beside(nbytes: int) -> bool:
     return nbytes <= _SMALL_FILTER
 
 
-def sum_groups(several: Sequence[Any], nbytes: int) -> list[Sequence[Any]]:
-    """Which blocks are added up with which, where a sum has that many bytes; the sums are added up
-    in the end. So the order in which numbers are added hangs on shapes alone."""
-    fitting = _SUMS_BYTES // nbytes if small_beside(nbytes) else 1
+def in_sums(
+    xp: Any,
+    several: Sequence[Any],
+    listed: Callable[[Sequence[SumOf], Any], Calls],
+    out: Any,
+    room: Any,
+) -> Calls:
+    """out = a sum over blocks. They are added up in a few places, which threads share, and these in
+    the end: so the order in which numbers are added hangs on shapes alone. listed: the calls that
+    put in some of the places the sum of what belongs there."""
+    fitting = _SUMS_BYTES // out.nbytes if small_beside(out.nbytes) else 1
     count = max(1, min(len(several), _SUMS, fitting))
     ends = [len(several) * i // count for i in range(count + 1)]
-    return [several[start:stop] for start, stop in pairwise(ends)]
+    places = [out, *(room(out.shape, out.dtype) for _ in range(1, count))]
+    groups = [several[start:stop] for start, stop in pairwise(ends)]
+    yield from in_blocks(xp, [*zip(places, groups, strict=True)], listed, room)
+    for other in places[1:]:
+        yield xp.add, out, other, out
 
 
 class SameMemory:
