@@ -64,7 +64,7 @@ def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
         padded = Padded(x, axes, several[0].stop, room)
         memory = room(split[several[0]].shape, out.dtype)
         for images in some:
-            calls, seen = padded.take(xp, x[images], first=images is some[0])
+            calls, seen = padded.take(xp, x[images])
             yield from calls
             place = split[images]
             part = memory[: place.shape[0]]
@@ -90,13 +90,11 @@ def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Call
     def listed(sums: Sequence[SumOf], room: Any) -> Calls:
         padded = Padded(x, axes, several[0].stop, room)
         memory, total = room(split[several[0]].shape, g.dtype), room(out.shape[-2:], g.dtype)
-        first = True
         for place, some in sums:
             yield place.fill, 0
             for images in some:
-                calls, seen = padded.take(xp, x[images], first)
+                calls, seen = padded.take(xp, x[images])
                 yield from calls
-                first = False
                 products = memory[: images.stop - images.start]
                 for taps, _, _ in every_tap(axes):
                     shown = seen[_seen(taps, axes)][..., None]

@@ -133,7 +133,7 @@ def _patches(
     seen: Any = None
     for some, part in several:
         if some != taken:
-            calls, seen = padded.take(xp, x[some], first=taken is None)
+            calls, seen = padded.take(xp, x[some])
             taken = some
         source = _windows(xp, seen, axes)[_of_rows(part, axes, channels)]
         laid = columns[: source.size].reshape(source.shape)

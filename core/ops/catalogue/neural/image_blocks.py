@@ -151,21 +151,23 @@ class Padded:
 
     def __init__(self, x: Any, axes: Axes, count: int, room: Any) -> None:
         self._images: Any = None
+        self._border: list[Call] = []
         if any(axis.padded for axis in axes):
             sizes = (min(count, x.shape[0]), *(axis.seen for axis in axes), x.shape[-1])
             self._images = room(sizes, x.dtype)
+            self._border = [(self._images.fill, 0)]
         ends = [min(axis.before + axis.size, axis.seen) for axis in axes]
         pairs = list(zip(axes, ends, strict=True))
         self._inner = slice(None), *(slice(axis.before, end) for axis, end in pairs)
         self._kept = slice(None), *(slice(0, max(end - axis.before, 0)) for axis, end in pairs)
 
-    def take(self, xp: Any, x: Any, first: bool) -> tuple[list[Call], Any]:
+    def take(self, xp: Any, x: Any) -> tuple[list[Call], Any]:
         """These images with their padding, and the calls that bring them there; they stay until
-        the next ones are taken. first: of all."""
+        the next ones are taken. The border is made with the first ones."""
         if self._images is None:
             return [], x
         some = self._images[: x.shape[0]]
-        border = [(self._images.fill, 0)] if first else []
+        border, self._border = self._border, []
         return [*border, (xp.copyto, some[self._inner], x[self._kept])], some
 
 
