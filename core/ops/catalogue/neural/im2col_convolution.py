@@ -10,13 +10,14 @@ there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from gradstep.core.ops.catalogue.neural.image_blocks import (
     Axes,
     Padded,
+    SameMemory,
     SumOf,
     block_bytes,
     elements,
@@ -127,20 +128,23 @@ def _patches(
         max(part.stop - part.start for part in parts) for parts in zip(*several, strict=True)
     )
     columns = room((images * rows * elements(axes[1:]) * size,), x.dtype)
-    padded = Padded(x, axes, images, room)
+    memory = SameMemory(room)
+    if any(axis.padded for axis in axes):  # as much as the most rows take
+        most = replace(axes[0], out=rows), *axes[1:]
+        memory((images, *(axis.seen for axis in most), channels), x.dtype)
     taken: slice | None = None
-    calls: list[tuple[Any, ...]] = []
-    seen: Any = None
     for some, part in several:
-        if some != taken:
-            calls, seen = padded.take(xp, x[some])
-            taken = some
-        source = _windows(xp, seen, axes)[_of_rows(part, axes, channels)]
+        if part != taken:
+            first, there = axes[0].only(part)
+            these = first, *axes[1:]
+            padded = Padded(x, these, images, memory.vacated())
+            taken = part
+        calls, seen = padded.take(xp, x[some, there])
+        source = _windows(xp, seen, these)
         laid = columns[: source.size].reshape(source.shape)
         yield _Patches(
             [*calls, (xp.copyto, laid, source)], (some, part), _as_rows(laid, axes, channels)
         )
-        calls = []
 
 
 def _windows(xp: Any, x: Any, axes: Axes) -> Any:
@@ -161,13 +165,6 @@ def _strided(xp: Any, x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) 
     """Along axes of one element nobody goes: how far would be the document's word, of any size."""
     strides = tuple(step if size > 1 else 0 for size, step in zip(shape, strides, strict=True))
     return xp.lib.stride_tricks.as_strided(x, shape=shape, strides=strides)
-
-
-def _of_rows(rows: slice, axes: Axes, channels: int) -> tuple[Any, ...]:
-    """The index of these rows of outputs in such a view."""
-    if channels < _FEW_CHANNELS:
-        return (..., rows, *[slice(None)] * (len(axes) - 1))
-    return slice(None), rows
 
 
 def _as_rows(laid: Any, axes: Axes, channels: int) -> Any:

@@ -61,6 +61,13 @@ class Axis:
         stop = (last - 1) * self.stride + shift + 1
         return slice(first, last), slice(start, stop, self.stride)
 
+    def only(self, outputs: slice) -> tuple[Axis, slice]:
+        """The axis of these outputs, and the elements that it has: from the first that they see."""
+        start = outputs.start * self.stride - self.before
+        first = min(max(0, start), self.size)
+        size, out = self.size - first, outputs.stop - outputs.start
+        return replace(self, size=size, before=max(0, -start), out=out), slice(first, None)
+
     def without_idle_taps(self) -> Axis:
         """The same outputs, each of the same elements, without the first and the last taps of a
         window that are padding for all: of a window that is larger than the image nearly all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 from unittest.mock import patch
 
@@ -14,6 +15,9 @@ from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.catalogue.neural import image_blocks
+from gradstep.core.ops.catalogue.neural.im2col_convolution import correlate
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Slide
+from gradstep.core.ops.declare.parted_calls import make_calls
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, first, ints, numbers, pattern, run
 
@@ -203,6 +207,53 @@ def test_images_are_taken_in_parts(
     monkeypatch.setattr(image_blocks, "_HOST_BLOCK", 4 * outputs * 9 * channels)
     for found, expected in zip(all_three(type, x, w, g, **attrs), together, strict=True):
         assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("channels", [2, 6])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_memory_for_patches_does_not_grow_with_the_image(channels: int, padding: str) -> None:
+    """A few rows of it are laid out at a time, and padded."""
+
+    def taken(size: int) -> int:
+        sizes: list[int] = []
+
+        def room(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+            sizes.append(prod(shape) * np.dtype(dtype).itemsize)
+            return np.empty(shape, dtype)
+
+        slide = Slide.of({"strides": STILL, "padding": padding})
+        axes = slide.axes((size, 8), (3, 3))
+        x, w = pattern((1, size, 8, channels), 11), pattern((3, 3, channels, 2), 5)
+        out = np.empty((1, *(axis.out for axis in axes), 2), np.float32)
+        make_calls(correlate(np, x, w, axes, out, room), room)
+        return sum(sizes)
+
+    with patch.object(image_blocks, "_HOST_BLOCK", 1 << 13):
+        assert taken(400) <= taken(40) * 1.5
+
+
+@given(
+    st.builds(Axis, *(st.integers(least, 6) for least in (0, 1, 1, 1, 0, 1))),
+    st.data(),
+)
+def test_some_outputs_of_an_axis_see_what_they_did(axis: Axis, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, axis.out - 1))
+    outputs = slice(start, data.draw(st.integers(start + 1, axis.out)))
+    part, there = axis.only(outputs)
+    assert part.size == len(range(axis.size)[there])
+    assert part.padded <= axis.padded
+    for tap in range(axis.window):
+        whole, few = (_seen(one, tap) for one in (axis, part))
+        wanted = {o - start: e for o, e in whole.items() if start <= o < outputs.stop}
+        assert {o: e + there.start for o, e in few.items()} == wanted
+
+
+def _seen(axis: Axis, tap: int) -> dict[int, int]:
+    """Output -> the element that it sees there."""
+    outputs, elements = axis.within(tap)
+    return dict(
+        zip(*(range(s.start, s.stop, s.step or 1) for s in (outputs, elements)), strict=True)
+    )
 
 
 windows = st.tuples(*(st.integers(1, top) for top in (3, 3, 2)))  # taps, stride, dilation
