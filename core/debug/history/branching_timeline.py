@@ -173,6 +173,7 @@ class BranchingTimeline(Timeline):
             self._feeds = {**self._feeds, **self._constants}
             self._quick.clear()
         if self.batches is None or ref not in self.batches.types:
+            self._given.add(ref)
             self._feeds_from.append(((run, step), {**self._fixed_feeds(run), ref: value}))
             self._fed_at.clear()
 

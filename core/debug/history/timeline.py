@@ -98,6 +98,7 @@ class Timeline:
         self._constants: dict[
             TensorRef, np.ndarray
         ] = {}  # that were given; what they are by rights
+        self._given = set[TensorRef]()  # these, and feeds that were given, on any branch
         self._fed_at: OrderedDict[int, Mapping[TensorRef, np.ndarray]] = OrderedDict()
         self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
@@ -211,11 +212,10 @@ class Timeline:
         if (there := self._live.with_apart(near)) is not None:
             self._live = there
             return
-        before, now = self._live, self._live.record()
+        now = self._live.record()
         self._live = self._new_recording(layout=layout.with_apart(near))
         self._live.restore(now)
         self._feed_as_it_was()
-        self._feed_first(before)
         self.heed(now.recording.pausing)
 
     def advance(self, run: int) -> GradstepError | None:
@@ -391,14 +391,6 @@ class Timeline:
                 self._live.give(index, self.link.seen.at(run, index, self._done, None))
                 self._fed.pop(self._live, None)
 
-    def _feed_first(self, recording: Recording) -> None:
-        """What the program feeds, to one that is not run any more: the runs that are kept of it
-        have of it what nobody gave by hand."""
-        self._fed.pop(recording, None)
-        recording.feed({**self.feeds_at(self.runs - 1), **self._feeds})
-        for ref, value in self._constants.items():
-            recording.give(self._place(ref), self.backend.put(value))
-
     def _feed(self, recording: Recording, run: int) -> None:
         feeds = self.feeds_at(run)
         recording.given = self.link.seen.inside(run)
@@ -460,12 +452,11 @@ class Timeline:
 
     @property
     def _varying_now(self) -> Mapping[int, TensorRef]:
-        """The same, and those that were fed other values by hand."""
-        if not self._feeds_from:
+        """The same, and those that were fed other values by hand, on whatever branch: the memory
+        in which they lie is not a run's own."""
+        if not self._given:
             return self._varying
-        given = self._feeds_from[-1][1].items()
-        other = [ref for ref, value in given if value is not self._feeds[ref]]
-        return {**self._varying, **{self._place(ref): ref for ref in other}}
+        return {**self._varying, **{self._place(ref): ref for ref in self._given}}
 
     def recorded(self, run: int) -> Recording | RunSnapshot:
         """The values of `run` by their numbers, but those of batches; see `values`."""
