@@ -117,7 +117,7 @@ class Scheduler:
         if begun is last is self.program:
             return self._first.store
         store = VariableStore(self._backend)
-        for program in (last, begun):
+        for program in dict.fromkeys((last, begun)):
             for name, array in FirstVariables(program, self._backend, self._first).store.items():
                 store.hold(name, array)
         return store
@@ -402,7 +402,7 @@ class Scheduler:
             if name == _FORK:
                 self._branches.fork(target)
             else:
-                self._branches.edit_possible(*msgspec.json.decode(target))
+                self._branches.edit(*msgspec.json.decode(target), possible=True)
             self._remember(name, target)
             self.keep_at_most(self._limit)
 

@@ -136,27 +136,18 @@ class ThreadBranches:
         self._show(name, runs, edits)
         self._is_new = True
 
-    def edit(self, name: str, kind: str, names: Sequence[str], words: str) -> Mapping[str, int]:
+    def edit(
+        self, name: str, kind: str, names: Sequence[str], words: str, *, possible: bool = False
+    ) -> Mapping[str, int]:
         """Let a branch of an edited program leave there: every thread that the edit concerns takes
         the run that it stands in anew, and the others what comes of that. Which threads those are,
-        with the runs. Raises GradstepError, and changes nothing, where it cannot be made."""
-        before, (turns, edits) = self.shown, self._behind()
-        stop = before.current.session.stop
-        op = before.current.session.plan.op_after(stop.step)
-        edit = BranchEdit(stop.run, stop.step, op, kind, (*names,), words)
-        self._programs.require(edits, edit)
-        return self._edited(name, turns, edits, edit)
-
-    def edit_possible(self, name: str, kind: str, names: Sequence[str], words: str) -> None:
-        """The same again; an edit that cannot be made any more is kept, and changes nothing."""
+        with the runs. Raises GradstepError, and changes nothing, where it cannot be made.
+        possible: an edit that cannot be made any more is kept, and does nothing."""
         turns, edits = self._behind()
-        stop = self.shown.current.session.stop
-        edit = BranchEdit(stop.run, stop.step, stop.op, kind, (*names,), words)
-        self._edited(name, turns, edits, edit)
-
-    def _edited(
-        self, name: str, turns: Sequence[Turn], edits: Edits, edit: BranchEdit
-    ) -> Mapping[str, int]:
+        stop, plan = self.shown.current.session.stop, self.shown.current.session.plan
+        edit = BranchEdit(stop.run, stop.step, plan.op_after(stop.step), kind, (*names,), words)
+        if not possible:
+            self._programs.require(edits, edit)
         name, before, every = self._by_name.free_name(name), self.shown, (*edits, edit)
         concerned, runs_now = self._programs.concerned(edits, edit), runs_at(turns, before.members)
         where = {n: runs_now[n] for n in before.members if n in concerned}
