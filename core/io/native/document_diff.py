@@ -222,14 +222,15 @@ def _keep_order(
         return
     if not came:
         return
-    names, run, before = [*new], list[str](), -2
+    names, after, before = [*new], "", -2
     for place in compress(count(), map(came.__contains__, names)):
         if place > before + 1:
-            run = record.inserted[names[place - 1] if place else ""] = []
-        run.append(names[place])
+            after = names[place - 1] if place else ""
+            record.inserted[after] = []
+        record.inserted[after].append(names[place])
         before = place
     if before == len(names) - 1:  # what comes last needs no place
-        del record.inserted[names[before - len(run)] if len(run) <= before else ""]
+        del record.inserted[after]
 
 
 def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]) -> Graph:
