@@ -42,11 +42,8 @@ def reduced_difference(
     for name in (left, right):
         require_runnable(name)
 
-    def compare(document: Document) -> Sequence[ComparedNode]:
-        return devices.compare(derive(document, loaded.functions), left, right).nodes
-
     found = _asked(devices.compare(program, left, right).nodes, node, left, right)
-    symptom = Difference.of(found, compare)
+    symptom = Difference.of(found, partial(_rows, loaded, devices, left, right))
     session = make_runs(program, devices.open_backend(left), 1)
     values = ValuesRead(session, session.stop.run, {})
     about = loaded.document, program.graph, symptom, Clues(found.name), TensorRef(found.name)
@@ -71,9 +68,9 @@ def reduced_recording(
     found = _asked(rows, node, left, name)
     Difference.of(found, lambda document: ())  # raises for what makes no difference by itself
     source, outputs = devices.recorded_result(recording, name, found.name)
-    values = ValuesRead(make_runs(program, devices.open_backend(left), 1), 0, {})
     if found.name not in program.graph:
         raise _hangs_on_more(found.name)
+    values = ValuesRead(make_runs(program, devices.open_backend(left), 1), 0, {})
     part = ReducedGraph(program.graph, {found.name}, values.read)
     small = of_value(loaded.document, part, TensorRef(found.name))
     there = {str(TensorRef(found.name, i)): Constant(array) for i, array in enumerate(outputs)}
@@ -81,15 +78,15 @@ def reduced_recording(
     small = small.with_(
         title=title, note=found.rule or found.because, recorded=RecordedRun(source, values=there)
     )
-    if not _shows(small, found, partial(_recorded_rows, loaded, devices, left)):
+    if not _shows(small, found, partial(_rows, loaded, devices, left, RECORDED_DEVICE)):
         raise _hangs_on_more(found.name)
     return small
 
 
-def _recorded_rows(
-    loaded: Loaded, devices: DeviceServices, left: str, small: Document
+def _rows(
+    loaded: Loaded, devices: DeviceServices, left: str, right: str, document: Document
 ) -> Sequence[ComparedNode]:
-    return devices.compare(derive(small, loaded.functions), left, RECORDED_DEVICE).nodes
+    return devices.compare(derive(document, loaded.functions), left, right).nodes
 
 
 def _shows(
