@@ -49,7 +49,7 @@ class ProgramIndex:
     @cached_property
     def steps(self) -> Mapping[str, StepInfo]:
         """Operation -> its step."""
-        return self._revised("steps", self._steps, _by_op)
+        return self._amended("steps", self._steps, _by_op, _exchange)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -71,8 +71,9 @@ class ProgramIndex:
         for phase, start, stop in self.phases:
             found.setdefault(phase, []).extend(self._ops[start:stop])
         same = {phase: names for phase, names in before.items() if found.get(phase) == names}
-        self._made["by_phase"] = Made(self._ops, {**found, **same})
-        return {**found, **same}
+        kept: Mapping[PhaseName, Sequence[str]] = {**found, **same}
+        self._made["by_phase"] = Made(self._ops, kept)
+        return kept
 
     @cached_property
     def updates(self) -> bool:
@@ -92,7 +93,7 @@ class ProgramIndex:
     def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         edges = () if self.program is None else self.program.edges
-        return self._revised("carried", edges, _carried)
+        return self._amended("carried", edges, _carried, _exchange)
 
     @cached_property
     def waiting(self) -> Mapping[Edge, str]:
@@ -105,8 +106,9 @@ class ProgramIndex:
         """The tensors that are the gradient of an operation's output, or go back over a wire."""
         if self.program is None:
             return ()
-        of = self._tallied("gradients", [*self.program.gradients.values()], iter)
-        over = self._tallied("edges", self.program.edges, _gradients)
+        holders = [*self.program.gradients.values()]
+        of = self._amended("gradients", holders, Counter, _recount)
+        over = self._amended("edges", self.program.edges, _gradients, _recount)
         return ChainMap({}, of, over)
 
     @property
@@ -118,28 +120,25 @@ class ProgramIndex:
         """The operations whose steps they are."""
         return self._again("ops", self._steps, _ops, _ops_again)
 
-    def _revised(
-        self, what: str, now: Sequence[E], pairs: Callable[[Sequence[E]], Iterable[tuple[K, V]]]
-    ) -> Mapping[K, V]:
-        """dict(pairs(now)), made of the earlier one of that name where that was of nearly the same
-        entries."""
-        return self._again(
-            what,
-            now,
-            lambda now: dict(pairs(now)),
-            lambda old, made, now: _revise(old, made, now, pairs),
-        )
+    def _amended(
+        self,
+        what: str,
+        now: Sequence[E],
+        make: Callable[[Sequence[E]], T],
+        exchange: Callable[[T, T, T], T],
+    ) -> T:
+        """make(now), made of the earlier one of that name where that was of nearly the same
+        entries: by `exchange`, of it, of what is gone, and of what came instead."""
 
-    def _tallied(
-        self, what: str, now: Sequence[E], names: Callable[[Sequence[E]], Iterable[str]]
-    ) -> Counter[str]:
-        """Counter(names(now)), in the same way."""
-        return self._again(
-            what,
-            now,
-            lambda now: Counter(names(now)),
-            lambda old, counts, now: _tally(old, counts, now, names),
-        )
+        def again(old: Sequence[E], found: T, now: Sequence[E]) -> T:
+            if old is now:
+                return found
+            gone, come = _exchanged(old, now)
+            if len(gone) + len(come) > len(now):
+                return make(now)
+            return exchange(found, make(gone), make(come))
+
+        return self._again(what, now, make, again)
 
     def _again(
         self,
@@ -168,20 +167,20 @@ def find_breaks(values: Sequence[object]) -> Iterator[int]:
     return compress(count(1), map(ne, values, islice(values, 1, None)))
 
 
-def _by_op(steps: Sequence[StepInfo]) -> Iterator[tuple[str, StepInfo]]:
-    return zip(map(_OP, steps), steps, strict=True)
+def _by_op(steps: Sequence[StepInfo]) -> dict[str, StepInfo]:
+    return dict(zip(map(_OP, steps), steps, strict=True))
 
 
-def _carried(edges: Iterable[EdgeGradient]) -> Iterator[tuple[Edge, str]]:
-    return ((Edge(edge.op, edge.index), edge.gradient) for edge in edges)
+def _carried(edges: Iterable[EdgeGradient]) -> dict[Edge, str]:
+    return {Edge(edge.op, edge.index): edge.gradient for edge in edges}
 
 
 def _ops(steps: Sequence[StepInfo]) -> list[str]:
     return [*map(_OP, steps)]
 
 
-def _gradients(edges: Iterable[EdgeGradient]) -> Iterator[str]:
-    return map(_GRADIENT, edges)
+def _gradients(edges: Iterable[EdgeGradient]) -> Counter[str]:
+    return Counter(map(_GRADIENT, edges))
 
 
 def _ops_again(old: Sequence[StepInfo], ops: list[str], now: Sequence[StepInfo]) -> list[str]:
@@ -217,43 +216,23 @@ def _phases_again(
     return found
 
 
-def _tally(
-    old: Sequence[E],
-    counts: Counter[str],
-    now: Sequence[E],
-    names: Callable[[Sequence[E]], Iterable[str]],
-) -> Counter[str]:
-    """Counter(names(now)); `counts` is that of `old`."""
-    if old is now:
-        return counts
-    gone, come = _exchanged(old, now)
-    if len(gone) + len(come) > len(now):
-        return Counter(names(now))
-    found = Counter(counts)
-    found.subtract(names(gone))
-    found.update(names(come))
-    for name in {*names(gone)}:
-        if not found[name]:
-            del found[name]
+def _exchange(made: dict[K, V], gone: dict[K, V], come: dict[K, V]) -> dict[K, V]:
+    """Another mapping of what is left and what came."""
+    found = {**made}
+    for key in gone:
+        found.pop(key, None)
+    found.update(come)
     return found
 
 
-def _revise(
-    old: Sequence[E],
-    made: Mapping[K, V],
-    now: Sequence[E],
-    pairs: Callable[[Sequence[E]], Iterable[tuple[K, V]]],
-) -> Mapping[K, V]:
-    """dict(pairs(now)); `made` is that of `old`."""
-    if old is now:
-        return made
-    gone, come = _exchanged(old, now)
-    if len(gone) + len(come) > len(now):
-        return dict(pairs(now))
-    found = dict(made)
-    for key, _ in pairs(gone):
-        found.pop(key, None)
-    found.update(pairs(come))
+def _recount(counts: Counter[str], gone: Counter[str], come: Counter[str]) -> Counter[str]:
+    """The same of counts."""
+    found = Counter(counts)
+    found.subtract(gone)
+    found.update(come)
+    for name in gone:
+        if not found[name]:
+            del found[name]
     return found
 
 
