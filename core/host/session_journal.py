@@ -34,7 +34,7 @@ from gradstep.core.protocol.messages import (
     Trained,
     TrainingProgress,
 )
-from gradstep.core.protocol.stopped_position import position_of
+from gradstep.core.protocol.stopped_position import current_thread, position_of
 
 _OF_SESSIONS = (ManageSessions, ManageBranches, Assign, Inject)
 
@@ -126,8 +126,7 @@ class SessionJournal:
         moves: tuple[Message, ...] = (*self.moves, request)
         restarted = request.command == "restart"
         if restarted:  # forgets all moves but those on other branches, and not whose it is
-            current = next((thread.name for thread in reply.threads if thread.current), "")
-            whose = Control(command="thread", target=current)
+            whose = Control(command="thread", target=current_thread(reply.threads))
             before = self.moves if reply.branches else self._set_before(reply)
             moves = (*before, request, whose)
         return replace(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradstep.core.position_text import position_text
-from gradstep.core.protocol.messages import Stopped
+from gradstep.core.protocol.messages import Stopped, ThreadInfo
 
 
 def position_of(stop: Stopped | None, step: int | None = None) -> str:
@@ -15,3 +17,8 @@ def position_of(stop: Stopped | None, step: int | None = None) -> str:
     if step is not None:
         place[-1] = place[-1][0], step
     return position_text(place)
+
+
+def current_thread(threads: Sequence[ThreadInfo]) -> str:
+    """The name of the one whose place it is; "" where there are none."""
+    return next((thread.name for thread in threads if thread.current), "")

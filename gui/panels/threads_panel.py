@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
 from gradstep.core.document.queue_threads import enqueuers
 from gradstep.core.protocol.messages import ThreadInfo
+from gradstep.core.protocol.stopped_position import current_thread
 from gradstep.core.protocol.vocabulary import ThreadCondition
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
@@ -140,7 +141,7 @@ class ThreadsPanel(Panel):
         return self.tr("Deadlock: every thread waits for another.") if stuck else ""
 
     def _current(self) -> str:
-        return next((thread.name for thread in self.model.threads if thread.current), "")
+        return current_thread(self.model.threads)
 
     def _offered(self) -> list[Thread]:
         """What enqueues and has no thread yet."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from gradstep.core.graph.scopes import parents
 from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.messages import BranchInfo, ProgramInfo, Stopped
-from gradstep.core.protocol.stopped_position import position_of
+from gradstep.core.protocol.stopped_position import current_thread, position_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
@@ -156,8 +156,7 @@ class TimelinePanel(Panel):
         error = stop.error.message if stop.error is not None else ""
         self.model.move_to(here, error, waits=stop.reason == "blocked")
         self.bars.show_position(stop.run, stop.step, self._reached, stop.batch, stop.first)
-        thread = next((each.name for each in stop.threads if each.current), "")
-        self.bars.show_branches(stop.branches, thread)
+        self.bars.show_branches(stop.branches, current_thread(stop.threads))
         if stop.branches != self._branches:
             self._branches = stop.branches
             self.branches.show_branches(stop.branches)
