@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.bench.environments import NotAvailableError
 from tests.card import example_trials, host_counts, host_environment, op_trials, recording, summary
 from tests.card.journal import Journal
 from tests.card.machine_facts import facts
-from tests.card.pool import Pool
+from tests.card.pool import Pool, worker
 from tests.card.speed import bench, bench_tasks
 from tests.support.hostcuda.building import NotBuiltError
 
@@ -127,9 +128,9 @@ def _try(options: Any, device: str, journal: Journal, wanted: list[str], until: 
         spent = time.monotonic() - began
         sys.stderr.write(f"gpu: {len(journal.results)}/{len(wanted)} {spent:.0f} s {task}\n")
 
-    log = options.out / "errors.log"
+    start = partial(worker, device, options.out / "errors.log")
     seconds = options.seconds or (600 if device == "host" else 120)
-    Pool(device, min(options.workers, max(count, 1)), seconds, until, log).run(missing, done)
+    Pool(start, min(options.workers, max(count, 1)), seconds, until).run(missing, done)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -17,19 +17,24 @@ from typing import Any
 
 from tests.card.child import Child
 
+Start = Callable[[str], Child]  # a process for tasks of this library
 Done = Callable[[str, Any], None]  # is given a task and its result
+
+
+def _as_it_is(task: str) -> Any:
+    return task
 
 
 @dataclass
 class Pool:
-    """device: of tests.card.device.KINDS. workers: processes at a time. seconds: what a task may
-    take. until: when (by time.monotonic) no task is begun any more, and what runs is ended."""
+    """workers: processes at a time. seconds: what a task may take. until: when (by time.monotonic)
+    no task is begun any more, and what runs is ended. question: how a process is asked a task."""
 
-    device: str
+    start: Start
     workers: int
     seconds: float
     until: float
-    log: Path
+    question: Callable[[str], Any] = _as_it_is
     _tasks: queue.Queue[str] = field(default_factory=queue.Queue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -44,17 +49,20 @@ class Pool:
             thread.join()
 
     def _work(self, done: Done) -> None:
-        child: _Child | None = None
+        child: Child | None = None
+        loaded = ""
         while time.monotonic() < self.until:
             try:
                 task = self._tasks.get_nowait()
             except queue.Empty:
                 break
-            if child is None or not child.takes(task):
+            library = library_of(task)
+            if child is None or loaded != library or not child.lives:
                 if child is not None:
                     child.end()
-                child = _Child(self.device, library_of(task), self.log)
-            result = child.ask(task, min(self.seconds, self.until + 5 - time.monotonic()))
+                child, loaded = self.start(library), library
+            seconds = min(self.seconds, self.until + 5 - time.monotonic())
+            result = child.ask(self.question(task), seconds)
             if "lost" in result or "died" in result:
                 child.end()
                 child = None
@@ -69,12 +77,6 @@ def library_of(task: str) -> str:
     return task.split("|")[1]
 
 
-class _Child(Child):
-    """One process, `python -m tests.card.worker`, for tasks of one library."""
-
-    def __init__(self, device: str, library: str, log: Path) -> None:
-        self.library = library
-        super().__init__([sys.executable, "-m", "tests.card.worker", device, library], log)
-
-    def takes(self, task: str) -> bool:
-        return library_of(task) == self.library and self.lives
+def worker(device: str, log: Path, library: str) -> Child:
+    """One process, `python -m tests.card.worker`. device: of tests.card.device.KINDS."""
+    return Child([sys.executable, "-m", "tests.card.worker", device, library], log)

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from tests.card import (
 from tests.card.device import COUNTED, Device, open_device
 from tests.card.journal import Journal
 from tests.card.libraries import packed, unpacked
-from tests.card.pool import Pool
+from tests.card.pool import Pool, worker
 from tests.card.summary import is_clean, readable, summary
 from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
@@ -116,7 +117,8 @@ def test_an_example_is_run_in_lockstep_and_three_times(device: Device) -> None:
 def test_a_process_that_dies_costs_its_own_task(tmp_path: Path) -> None:
     results: dict[str, Any] = {}
     tasks = ["op|cupy|Neg", "memory|cupy|", "op|cupy|Abs"]  # the stand-in has no memory's limit
-    pool = Pool("fake", 1, 60, time.monotonic() + 120, tmp_path / "errors.log")
+    start = partial(worker, "fake", tmp_path / "errors.log")
+    pool = Pool(start, 1, 60, time.monotonic() + 120)
     pool.run(tasks, results.__setitem__)
     assert "rows" in results["op|cupy|Neg"]
     assert "rows" in results["op|cupy|Abs"]

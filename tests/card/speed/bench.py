@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,8 +19,9 @@ from tests.bench import small_sizes
 from tests.bench.environments import ROOT, python_of
 from tests.card.child import Child
 from tests.card.journal import Journal
+from tests.card.pool import Pool, library_of
 from tests.card.speed import bench_counts, bench_report
-from tests.card.speed.bench_tasks import CUB, OURS, PEER, judge_of, library_of, tasks
+from tests.card.speed.bench_tasks import CUB, OURS, PEER, judge_of, tasks
 
 SECONDS = 0.3  # that a thing is timed for, about
 _WORKER = "tests.card.speed.bench_worker"
@@ -105,32 +104,10 @@ class Stage:
     def compile(self, wanted: Sequence[str], until: float) -> None:
         """Have CuPy's kernels compiled, which lie on disk then. What fails is told when it is
         measured."""
-        waiting: queue.Queue[str] = queue.Queue()
-        for task in sorted((t for t in wanted if library_of(t) != PEER), key=library_of):
-            waiting.put(task)
-
-        def work() -> None:
-            children: dict[str, Child] = {}
-            while (left := until - time.monotonic()) > 0:
-                try:
-                    task = waiting.get_nowait()
-                except queue.Empty:
-                    break
-                library = library_of(task)
-                child = children.get(library) or self._started(library)
-                children[library] = child
-                found = child.ask({"task": task, "compile": True}, min(self._seconds, left))
-                if "lost" in found or "died" in found:
-                    children.pop(library).end()
-            for child in children.values():
-                child.end()
-
-        count = min(self._options.workers, waiting.qsize())
-        threads = [threading.Thread(target=work) for _ in range(count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        ours = sorted((task for task in wanted if library_of(task) != PEER), key=library_of)
+        workers = min(self._options.workers, len(ours))
+        pool = Pool(self._started, workers, self._seconds, until, _to_compile)
+        pool.run(ours, lambda task, found: None)
 
     def end(self) -> None:
         while self._children:
@@ -167,6 +144,10 @@ class Stage:
         if self._options.small:
             found[small_sizes.VARIABLE] = "1"
         return found
+
+
+def _to_compile(task: str) -> dict[str, Any]:
+    return {"task": task, "compile": True}
 
 
 def _package(folder: Path) -> Path:

@@ -38,10 +38,6 @@ def is_named(task: str, word: str) -> bool:
     return word in (kind, item, item.split()[0])
 
 
-def library_of(task: str) -> str:
-    return task.split("|")[1]
-
-
 def judge_of(task: str) -> str:
     """The task whose results this one has to have as well; its own name where it is that."""
     kind, _, item, *way = task.split("|")
