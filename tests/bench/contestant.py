@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from tests.bench.environments import ROOT, python_of
+from tests.bench.environments import python_of
 from tests.bench.implementations import IMPLEMENTATIONS, Threads, variables
 from tests.bench.program import Numbers
+from tests.support.line_process import LineProcess
 
 
 class ContestantError(Exception):
@@ -42,14 +41,10 @@ class Contestant:
         how = IMPLEMENTATIONS[implementation]
         python = python_of(how.environment, may_install)
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
-        self._process = subprocess.Popen(
+        self._process = LineProcess(
             [str(python), "-m", "tests.bench.worker", workload, implementation, threads],
-            cwd=ROOT,
-            env=environment(threads, **how.variables),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
+            self._log,
+            environment(threads, **how.variables),
         )
         self.facts: Mapping[str, str] = {}
         self.busy = self.passed = 0.0  # seconds of CPU and of the clock, of all that was timed
@@ -69,18 +64,9 @@ class Contestant:
         return float(answer["seconds"])
 
     def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        pipe = self._process
-        assert pipe.stdin is not None
-        assert pipe.stdout is not None
-        try:
-            pipe.stdin.write(json.dumps(command) + "\n")
-            pipe.stdin.flush()
-            line = pipe.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
+        answer: dict[str, Any] | None = self._process.tell(command)
+        if answer is None:
             raise ContestantError(self._last_words())
-        answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise ContestantError(answer["error"])
         return answer
@@ -88,7 +74,7 @@ class Contestant:
     def _last_words(self) -> str:
         self._log.seek(0)
         lines = [line for line in self._log.read().splitlines() if line.strip()]
-        return lines[-1] if lines else f"ended with status {self._process.poll()}"
+        return lines[-1] if lines else f"ended with status {self._process.status}"
 
     def __enter__(self) -> Contestant:
         return self
@@ -99,13 +85,5 @@ class Contestant:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._process.end()
         self._log.close()

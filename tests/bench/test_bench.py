@@ -246,7 +246,7 @@ def test_a_worker_process_is_started_asked_and_ended() -> None:
         assert first["loss"] == pytest.approx(0.663694, abs=1e-6)  # of the tutorial
         assert one.seconds(2) > 0
         process = one._process
-    assert process.poll() == 0
+    assert process.status == 0
 
 
 def test_a_peer_that_is_not_installed_costs_only_its_rows(

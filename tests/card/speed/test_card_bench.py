@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from tests.bench import small_sizes
+from tests.bench.environments import ROOT
 from tests.bench.program import Program
-from tests.card.child import ROOT
 from tests.card.journal import Journal
 from tests.card.speed import (
     agreeing,
