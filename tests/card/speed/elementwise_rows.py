@@ -10,10 +10,9 @@ import numpy as np
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.small_sizes import sized
-from tests.card.speed.op_row import Arrays, OpRow, Peer, numbers, signed
+from tests.card.speed.op_row import SIDE, Arrays, OpRow, Peer, numbers, signed
 
 COUNT = sized(1 << 24, 1 << 10)
-SIDE = sized(4096, 32)
 CELLS, UNITS = sized(1024, 4), sized(512, 8)
 _RATE = 1e-3
 Tensors = Mapping[str, Tensor]

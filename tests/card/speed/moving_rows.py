@@ -9,9 +9,18 @@ import numpy as np
 
 from gradstep.core.ops import api as tf
 from tests.bench.small_sizes import sized
-from tests.card.speed.op_row import Arrays, OpRow, Peer, numbers, signed
+from tests.card.speed.op_row import (
+    SIDE,
+    SQUARE,
+    SQUARE_BYTES,
+    Arrays,
+    OpRow,
+    Peer,
+    numbers,
+    of_square,
+    signed,
+)
 
-SIDE = sized(4096, 32)
 TABLE, WIDTH, TAKEN = sized(50_000, 20), sized(64, 4), sized(1 << 18, 32)
 _ROWS = f"{TAKEN:,} rows of {WIDTH}, {TABLE:,} in all"
 _HEAD = 10
@@ -43,27 +52,27 @@ def _segments(torch: Any, t: Mapping[str, Any]) -> Peer:
 MOVING_ROWS = (
     OpRow(
         "Transpose",
-        f"{SIDE}×{SIDE}",
+        SQUARE,
         lambda: {"x": signed("x", SIDE, SIDE)},
         lambda build, t: build.op("Transpose", t["x"], build.constant(np.array([1, 0], np.int32))),
         lambda torch, t: lambda: t["x"].T.contiguous(),
-        nbytes=8.0 * SIDE * SIDE,
+        nbytes=2 * SQUARE_BYTES,
     ),
     OpRow(
         "ConcatV2 along 1",
-        f"2 of {SIDE}×{SIDE}",
+        f"2 of {SQUARE}",
         lambda: {"a": signed("a", SIDE, SIDE), "b": signed("b", SIDE, SIDE)},
         lambda build, t: [tf.concat([t["a"], t["b"]], 1)],
         lambda torch, t: lambda: torch.cat([t["a"], t["b"]], 1),
-        nbytes=16.0 * SIDE * SIDE,
+        nbytes=4 * SQUARE_BYTES,
     ),
     OpRow(
         "Pad",
-        f"{SIDE}×{SIDE}, 1 on each side",
+        f"{SQUARE}, 1 on each side",
         lambda: {"x": signed("x", SIDE, SIDE)},
         lambda build, t: [tf.pad(t["x"], [[1, 1], [1, 1]])],
         lambda torch, t: lambda: torch.nn.functional.pad(t["x"], (1, 1, 1, 1)),
-        nbytes=8.0 * SIDE * SIDE,
+        nbytes=2 * SQUARE_BYTES,
     ),
     OpRow(
         "GatherV2",
@@ -83,22 +92,17 @@ MOVING_ROWS = (
         _segments,
         nbytes=4.0 * (TAKEN + TABLE) * WIDTH,
     ),
-    OpRow(
+    of_square(
         "Cumsum along 1",
-        f"{SIDE}×{SIDE}",
-        lambda: {"x": numbers("x", SIDE, SIDE)},
-        lambda build, t: build.op("Cumsum", t["x"], build.constant(np.int32(1))),
-        lambda torch, t: lambda: t["x"].cumsum(1),
-        nbytes=8.0 * SIDE * SIDE,
+        lambda build, x: build.op("Cumsum", x, build.constant(np.int32(1))),
+        lambda torch, x: x.cumsum(1),
+        nbytes=2 * SQUARE_BYTES,
         tolerance=1e-4,
         reduces=True,
     ),
-    OpRow(
+    of_square(
         f"TopKV2, {_HEAD}",
-        f"{SIDE}×{SIDE}",
-        lambda: {"x": numbers("x", SIDE, SIDE)},
-        lambda build, t: build.op("TopKV2", t["x"], build.constant(np.int32(_HEAD)))[:1],
-        lambda torch, t: lambda: t["x"].topk(_HEAD, 1)[0],
-        nbytes=4.0 * SIDE * SIDE,
+        lambda build, x: build.op("TopKV2", x, build.constant(np.int32(_HEAD)))[:1],
+        lambda torch, x: x.topk(_HEAD, 1)[0],
     ),
 )

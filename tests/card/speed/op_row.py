@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.bench.small_sizes import sized
 
+SIDE = sized(4096, 32)
+SQUARE = f"{SIDE}×{SIDE}"
+SQUARE_BYTES = 4.0 * SIDE * SIDE
 _DRAWN = 1_048_573  # numbers that are drawn; they come again and again, at other places in a row
 Arrays = dict[str, np.ndarray]
 Peer = Callable[[], Any]
@@ -40,6 +44,25 @@ class OpRow:
     nbytes: float = 0.0
     tolerance: float = 1e-5
     reduces: bool = False
+
+
+def of_square(
+    name: str,
+    ours: Callable[[GraphBuilder, Tensor], Sequence[Tensor]],
+    torch: Callable[[Any, Any], Any],
+    nbytes: float = SQUARE_BYTES,
+    **more: Any,
+) -> OpRow:
+    """Of one matrix of numbers that are drawn."""
+    return OpRow(
+        name,
+        SQUARE,
+        lambda: {"x": numbers("x", SIDE, SIDE)},
+        lambda build, t: ours(build, t["x"]),
+        lambda library, t: lambda: torch(library, t["x"]),
+        nbytes=nbytes,
+        **more,
+    )
 
 
 def numbers(name: str, *shape: int) -> np.ndarray:

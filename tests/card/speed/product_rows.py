@@ -9,9 +9,8 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.small_sizes import sized
-from tests.card.speed.op_row import Arrays, OpRow, Peer, signed
+from tests.card.speed.op_row import SIDE, SQUARE, Arrays, OpRow, Peer, signed
 
-SIDE = sized(4096, 32)
 BATCH, ROWS = sized(128, 2), sized(512, 16)
 IMAGES, HEIGHT, INPUTS, OUTPUTS = sized(32, 2), sized(56, 6), sized(64, 4), sized(128, 8)
 _X, _F, _G = (IMAGES, HEIGHT, HEIGHT, INPUTS), (3, 3, INPUTS, OUTPUTS), OUTPUTS
@@ -27,7 +26,7 @@ def _product(a: bool, b: bool) -> OpRow:
     said = "".join((" aᵀ" if a else "", " bᵀ" if b else ""))
     return OpRow(
         f"MatMul{said}",
-        f"{SIDE}×{SIDE}",
+        SQUARE,
         lambda: {"a": signed("a", SIDE, SIDE), "b": signed("b", SIDE, SIDE)},
         lambda build, t: build.op("MatMul", t["a"], t["b"], transpose_a=a, transpose_b=b),
         lambda torch, t: lambda: (t["a"].T if a else t["a"]) @ (t["b"].T if b else t["b"]),

@@ -10,10 +10,9 @@ import numpy as np
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.small_sizes import sized
-from tests.card.speed.op_row import Arrays, OpRow, Peer, numbers, signed
+from tests.card.speed.op_row import Arrays, OpRow, Peer, numbers, of_square, signed
 from tests.card.speed.product_rows import as_ours, images
 
-SIDE = sized(4096, 32)
 BATCH, CLASSES = sized(8192, 8), sized(1024, 16)
 IMAGES, HEIGHT, CHANNELS = sized(32, 2), sized(56, 6), sized(64, 4)
 _SHAPE = (IMAGES, HEIGHT, HEIGHT, CHANNELS)
@@ -26,13 +25,10 @@ Tensors = Mapping[str, Tensor]
 
 def _reduced(type: str, axis: list[int] | None, peer: Any, said: str) -> OpRow:
     axes = [0, 1] if axis is None else axis
-    return OpRow(
+    return of_square(
         f"{type} {said}",
-        f"{SIDE}×{SIDE}",
-        lambda: {"x": numbers("x", SIDE, SIDE)},
-        lambda build, t: build.op(type, t["x"], build.constant(np.array(axes, np.int32))),
-        lambda torch, t: lambda: peer(torch, t["x"]),
-        nbytes=4.0 * SIDE * SIDE,
+        lambda build, x: build.op(type, x, build.constant(np.array(axes, np.int32))),
+        peer,
         tolerance=_LONG,
         reduces=True,
     )
@@ -112,13 +108,10 @@ REDUCING_ROWS = (
     _reduced("Sum", [1], lambda torch, x: x.sum(1), "along 1"),
     _reduced("Mean", [1], lambda torch, x: x.mean(1), "along 1"),
     _reduced("Max", [1], lambda torch, x: x.amax(1), "along 1"),
-    OpRow(
+    of_square(
         "ArgMax along 1",
-        f"{SIDE}×{SIDE}",
-        lambda: {"x": numbers("x", SIDE, SIDE)},
-        lambda build, t: build.op("ArgMax", t["x"], build.constant(np.int32(1))),
-        lambda torch, t: lambda: t["x"].argmax(1),
-        nbytes=4.0 * SIDE * SIDE,
+        lambda build, x: build.op("ArgMax", x, build.constant(np.int32(1))),
+        lambda torch, x: x.argmax(1),
         reduces=True,
     ),
     OpRow(
