@@ -20,7 +20,9 @@ _STILL_ASKING = DeviceStatus(
     False, text="CuPy is installed; still asking whether there is a GPU for it.", asking=True
 )
 
-_CANARY = f"""{DRIVER}
+_CANARY = (
+    DRIVER
+    + """
 import json, sys
 try:
     import cupy
@@ -31,12 +33,13 @@ try:
     total = float((x * 2).sum()) + float((x[None] @ x[:, None])[0, 0]) + float(y.sum())
     assert total == 30 + 55 + 3, total
     properties = cupy.cuda.runtime.getDeviceProperties(0)
-    print(json.dumps({{"name": properties["name"].decode(), "count": count,
+    print(json.dumps({"name": properties["name"].decode(), "count": count,
                       "version": cupy.__version__, "driver": driver(),
-                      "cuda": cupy.cuda.runtime.runtimeGetVersion()}}))
+                      "cuda": cupy.cuda.runtime.runtimeGetVersion()}))
 except BaseException as error:
-    print(json.dumps({{"error": type(error).__name__, "text": str(error)}}))
+    print(json.dumps({"error": type(error).__name__, "text": str(error)}))
 """
+)
 
 
 def probe(patience_s: float = PATIENCE_S) -> DeviceStatus:

@@ -25,17 +25,19 @@ _HARDWARE = {
 UNTESTED = "untested: Gradstep has been tried on torch:cpu and torch:cuda alone"
 TRIED = ("cpu", "cuda")  # ./dev torch, and ./dev gpu --verify --torch on a card
 
-_CANARY = f"""{DRIVER}
+_CANARY = (
+    DRIVER
+    + """
 import json
 try:
     import torch
     xpu = getattr(torch, "xpu", None)
-    built = {{
+    built = {
         "mps": torch.backends.mps.is_built(),
         "xpu": bool(xpu) and getattr(xpu, "_is_compiled", bool)(),
         "cuda": bool(torch.version.cuda),
         "hip": bool(torch.version.hip),
-    }}
+    }
     def tried(name, kind):
         try:
             x = torch.arange(6, dtype=torch.float32, device=kind)
@@ -44,18 +46,19 @@ try:
             total = float((x * 2).sum()) + float((x[None] @ x[:, None])[0, 0]) + float(y.sum())
             assert total == 30 + 55 + 3, total
             named = name in ("cuda", "hip", "xpu")
-            found = {{"name": getattr(torch, kind).get_device_name(0) if named else ""}}
-            return found | ({{"driver": driver()}} if name == "cuda" else {{}})
+            found = {"name": getattr(torch, kind).get_device_name(0) if named else ""}
+            return found | ({"driver": driver()} if name == "cuda" else {})
         except BaseException as error:
-            return {{"error": type(error).__name__, "text": str(error)}}
-    found = {{"cpu": tried("cpu", "cpu")}}
+            return {"error": type(error).__name__, "text": str(error)}
+    found = {"cpu": tried("cpu", "cpu")}
     for name, there in built.items():
         if there:
             found[name] = tried(name, "cuda" if name == "hip" else name)
-    print(json.dumps({{"version": torch.__version__, "devices": found}}))
+    print(json.dumps({"version": torch.__version__, "devices": found}))
 except BaseException as error:
-    print(json.dumps({{"error": type(error).__name__, "text": str(error)}}))
+    print(json.dumps({"error": type(error).__name__, "text": str(error)}))
 """
+)
 
 
 @dataclass(frozen=True)
