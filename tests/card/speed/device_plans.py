@@ -21,8 +21,6 @@ from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import TensorRef
 from tests.bench.ours import Arrays, Feeds, Run
 
-PLANS = ("fast", "recorded")
-
 
 @dataclass
 class DevicePlan:

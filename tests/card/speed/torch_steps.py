@@ -9,7 +9,6 @@ from typing import Any
 
 from tests.bench.program import Program
 
-WAYS = ("eager", "graph")
 _BEFORE = 3  # steps before one is captured: PyTorch's own recipe
 
 
