@@ -29,7 +29,7 @@ def more(found: Mapping[str, list[int]], table: Path = KNOWN) -> list[list[Any]]
     ]
 
 
-def write(found: Mapping[str, list[int]], table: Path = KNOWN) -> None:
+def write(found: Mapping[str, Any], table: Path = KNOWN) -> None:
     """Put what was found into the table; what was not run stays as it is known."""
     known = {**json.loads(table.read_text(encoding="utf-8")), **found}
     rows = (f" {json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known))

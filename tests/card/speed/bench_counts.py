@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.card import host_counts
 from tests.card.device import COUNTED
 
 KNOWN = Path(__file__).parents[2] / "data" / "gpu" / "host_bench_counts.json"
@@ -22,12 +23,11 @@ def known(table: Path = KNOWN) -> dict[str, dict[str, list[int]]]:
 def write(found: Mapping[str, Any], table: Path = KNOWN) -> None:
     """Put what was counted ("count|cupy|WORKLOAD|WAY" -> the answer) into the table; what was not
     run stays as it is."""
-    rows = known(table) if table.exists() else {}
+    rows = {}
     for task, row in found.items():
         _, _, workload, way = task.split("|")
         rows[f"{workload} {way}"] = {
             "step": [row["counts"][name] for name in COUNTED],
             "fed step": [row["fed_counts"][name] for name in COUNTED],
         }
-    lines = (f" {json.dumps(name)}: {json.dumps(rows[name])}" for name in sorted(rows))
-    table.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    host_counts.write(rows, table)
