@@ -164,17 +164,17 @@ def python_of(name: str, may_install: bool) -> Path:
             raise NotAvailableError(f"{name} is not installed in .bench/ (./dev bench installs it)")
         _install(ENVIRONMENTS[name])
     if ENVIRONMENTS[name].ours:
-        _link_checkout(name)
+        for packages in (FOLDER / name).glob("lib/python*/site-packages"):
+            link_checkout(packages)
     return python
 
 
-def _link_checkout(name: str) -> None:
-    """Have `import gradstep` find this checkout, whatever its folder is called."""
-    for packages in (FOLDER / name).glob("lib/python*/site-packages"):
-        link = packages / "gradstep"
-        if not link.exists():
-            link.unlink(missing_ok=True)  # to a checkout that is gone
-            link.symlink_to(ROOT, target_is_directory=True)
+def link_checkout(packages: Path) -> None:
+    """Have `import gradstep` find this checkout there, whatever its folder is called."""
+    link = packages / "gradstep"
+    if not link.exists():
+        link.unlink(missing_ok=True)  # to a checkout that is gone
+        link.symlink_to(ROOT, target_is_directory=True)
 
 
 def _python(name: str) -> Path:

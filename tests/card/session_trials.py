@@ -22,7 +22,7 @@ from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.ops.declare.placeable_ops import can_be_placed
 from gradstep.gpu.compare import compare
 from tests.card.device import Device, others_beside
-from tests.support.layouts import EXACT, Bits, Case, Seen, passes, run_once
+from tests.support.layouts import EXACT, Bits, Case, Seen, array_of, passes, run_once
 from tests.support.random_networks import networks
 from tests.support.random_programs import programs
 
@@ -153,12 +153,5 @@ def _hold(
                 found["wrong"].append([what, number, str(name), *said])
 
 
-def _array(bits: Any) -> np.ndarray:
-    dtype, shape, content = bits
-    if isinstance(content, list):
-        return np.array(content, object)
-    return np.frombuffer(content, dtype).reshape(shape)
-
-
 def _said(bits: Any) -> str:
-    return "is not there" if bits is None else str(_array(bits))[:150]
+    return "is not there" if bits is None else str(array_of(bits))[:150]

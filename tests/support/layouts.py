@@ -190,10 +190,10 @@ def _assert_equal(want: Mapping[Any, Bits], have: Mapping[Any, Bits], where: str
     assert set(want) == set(have), where
     for name in want:
         if want[name] != have[name]:
-            raise AssertionError(f"{where}: {name}\n{_array(want[name])}\n{_array(have[name])}")
+            raise AssertionError(f"{where}: {name}\n{array_of(want[name])}\n{array_of(have[name])}")
 
 
-def _array(found: Bits) -> Any:
+def array_of(found: Bits) -> Any:
     dtype, shape, content = found
     if isinstance(content, list):
         return content

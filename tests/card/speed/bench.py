@@ -16,7 +16,7 @@ from typing import Any
 
 from gradstep.gpu.fusion.reductions import SETTING
 from tests.bench import small_sizes
-from tests.bench.environments import ROOT, python_of
+from tests.bench.environments import ROOT, link_checkout, python_of
 from tests.card.child import Child
 from tests.card.journal import Journal
 from tests.card.pool import Pool, library_of
@@ -154,7 +154,5 @@ def _package(folder: Path) -> Path:
     """A folder in which this checkout is the package `gradstep`."""
     found = folder.resolve() / "packages"
     found.mkdir(parents=True, exist_ok=True)
-    link = found / "gradstep"
-    if not link.is_symlink():
-        link.symlink_to(ROOT, target_is_directory=True)
+    link_checkout(found)
     return found
