@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from gradstep.core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
+from gradstep.core.ops.declare.ufunc import (
+    Kernel,
+    from_calls,
+    keywords_of,
+    ufunc_kernel,
+    ufunc_out_kernel,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,17 @@ def ufunc(name: str) -> Kernels:
     """The kernel that is the NumPy function of this name. The op is elementwise, and its
     arithmetic what is known of the function."""
     return Kernels(ufunc_kernel(name), out=ufunc_out_kernel(name), ufunc=name)
+
+
+def kernels_of(calls: Kernel, empty: Kernel) -> Kernels:
+    """Kernels that are these calls with any array namespace, plain as well: then `empty`, which has
+    the inputs and the keywords of `calls`, makes the places that they write into."""
+    into = from_calls(calls)
+
+    def plain(xp: Any, *inputs: Any, **wanted: Any) -> Any:
+        return into(xp, *inputs, out=empty(xp, *inputs, **wanted), **wanted)
+
+    return Kernels(keywords_of(calls, plain), out=into, calls=calls)
 
 
 def _keywords(kernel: Kernel | None) -> tuple[str, ...]:

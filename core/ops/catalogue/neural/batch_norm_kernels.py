@@ -12,39 +12,30 @@ from gradstep.core.ops.catalogue.neural.channel_blocks import ChannelBlocks, sca
 from gradstep.core.ops.catalogue.neural.image_blocks import contiguous
 from gradstep.core.ops.catalogue.neural.image_channels import channel_axis, check_size
 from gradstep.core.ops.declare.float_attributes import single
-from gradstep.core.ops.declare.kernel_forms import Kernels
-from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls, keywords_of
+from gradstep.core.ops.declare.kernel_forms import Kernels, kernels_of
+from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.fused_functions import fused, is_fusing
 
 
 def normalize_kernels(results: int) -> Kernels:
     """Of an op with so many results: the images, four vectors, and what cuDNN would keep."""
 
-    def places(xp: Any, x: Any, scale: Any, *_: Any) -> tuple[Any, ...]:
+    def places(xp: Any, x: Any, scale: Any, *_: Any, **attrs: Any) -> tuple[Any, ...]:
         vectors = [xp.empty(scale.shape, scale.dtype) for _ in range(4)]
         rest = [xp.empty((), scale.dtype) for _ in range(results - 5)]
         return (xp.empty(x.shape, x.dtype), *vectors, *rest)
 
-    return _kernels(_normalize, places)
+    return kernels_of(_normalize, places)
 
 
 def gradient_kernels() -> Kernels:
     """Of the gradients to x, scale and offset, and of two vectors of nothing."""
 
-    def places(xp: Any, g: Any, x: Any, scale: Any, *_: Any) -> tuple[Any, ...]:
+    def places(xp: Any, g: Any, x: Any, scale: Any, *_: Any, **attrs: Any) -> tuple[Any, ...]:
         shapes = (scale.shape, scale.shape, (0,), (0,))
         return (xp.empty(x.shape, x.dtype), *(xp.empty(shape, scale.dtype) for shape in shapes))
 
-    return _kernels(_gradients, places)
-
-
-def _kernels(calls: Kernel, places: Kernel) -> Kernels:
-    into = from_calls(calls)
-
-    def plain(xp: Any, *inputs: Any, **attrs: Any) -> Any:
-        return into(xp, *inputs, out=places(xp, *inputs), **attrs)
-
-    return Kernels(keywords_of(calls, plain), out=into, calls=calls)
+    return kernels_of(_gradients, places)
 
 
 def when_needed(is_training: bool, exponential_avg_factor: float) -> str | None:

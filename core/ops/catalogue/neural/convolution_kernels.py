@@ -19,8 +19,8 @@ from gradstep.core.ops.catalogue.neural.convolution_types import (
 from gradstep.core.ops.catalogue.neural.image_blocks import contiguous
 from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, Slide, certain
 from gradstep.core.ops.declare.host_arrays import integers
-from gradstep.core.ops.declare.kernel_forms import Kernels
-from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls
+from gradstep.core.ops.declare.kernel_forms import Kernels, kernels_of
+from gradstep.core.ops.declare.ufunc import Calls, Kernel
 from gradstep.core.ops.typing.static_values import shape_of
 
 
@@ -87,13 +87,12 @@ def filter_kernels(method: Method) -> Kernels:
 
 
 def _kernels(calls: Kernel, sizes: Callable[..., Sizes]) -> Kernels:
-    """What makes these calls, plain and with a place for the result of these sizes."""
-    into = from_calls(calls)
+    """Kernels that are these calls, of a result of these sizes."""
 
-    def plain(xp: Any, *inputs: Any, op: Operation) -> Any:
-        return into(xp, *inputs, op=op, out=xp.empty(sizes(*inputs, op), inputs[-1].dtype))
+    def empty(xp: Any, *inputs: Any, op: Operation) -> Any:
+        return xp.empty(sizes(*inputs, op), inputs[-1].dtype)
 
-    return Kernels(plain, out=into, calls=calls)
+    return kernels_of(calls, empty)
 
 
 def wide(dtype: Any) -> Any:

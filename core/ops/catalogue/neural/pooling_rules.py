@@ -13,11 +13,11 @@ from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes
 from gradstep.core.ops.catalogue.neural.window_attributes import attributes
 from gradstep.core.ops.declare.host_arrays import integers
-from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.kernel_forms import Kernels, kernels_of
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import Infer, InferContext
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
-from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls
+from gradstep.core.ops.declare.ufunc import Calls
 
 # TensorFlow's gradients take these, but its op does not.
 _REFUSED = {"MaxPool": (DType.UINT32, DType.UINT64)}
@@ -92,20 +92,10 @@ def kernels(algorithm: Callable[..., Calls]) -> Kernels:
         pool.out_sizes(x.shape)  # raises where no window fits
         yield from algorithm(xp, x, pool.axes(x.shape), out, room)
 
-    def empty(xp: Any, x: Any, op: Operation) -> Any:
+    def empty(xp: Any, x: Any, *, op: Operation) -> Any:
         return xp.empty(_pool(op).out_sizes(x.shape), x.dtype)
 
     return kernels_of(calls, empty)
-
-
-def kernels_of(calls: Kernel, empty: Callable[..., Any]) -> Kernels:
-    """What makes these calls, plain and with a place for the result, which `empty` makes."""
-    into = from_calls(calls)
-
-    def plain(xp: Any, *inputs: Any, op: Operation) -> Any:
-        return into(xp, *inputs, op=op, out=empty(xp, *inputs, op))
-
-    return Kernels(plain, out=into, calls=calls)
 
 
 def _pool(op: Operation) -> Pool:

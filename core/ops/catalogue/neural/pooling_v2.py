@@ -11,7 +11,6 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural import pooling_kernels
-from gradstep.core.ops.catalogue.neural.pooling_rules import kernels_of
 from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import (
     Sizes,
@@ -21,6 +20,7 @@ from gradstep.core.ops.catalogue.neural.sliding_windows import (
 )
 from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import kernels_of
 from gradstep.core.ops.declare.parted_calls import make_calls
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import one_dtype
@@ -93,15 +93,15 @@ def _again(
     yield from pooling_kernels.chosen(xp, x, y, g, pool.axes(x.shape), out, room)
 
 
-def _empty(xp: Any, x: Any, ksize: Any, strides: Any, op: Operation) -> Any:
+def _empty(xp: Any, x: Any, ksize: Any, strides: Any, *, op: Operation) -> Any:
     return xp.empty(_pool(op, ksize, strides).out_sizes(x.shape), x.dtype)
 
 
-def _empty_back(xp: Any, x: Any, y: Any, g: Any, *window: Any) -> Any:
+def _empty_back(xp: Any, x: Any, y: Any, g: Any, *window: Any, op: Operation) -> Any:
     return xp.empty(x.shape, g.dtype)
 
 
-def _empty_again(xp: Any, x: Any, y: Any, g: Any, *window: Any) -> Any:
+def _empty_again(xp: Any, x: Any, y: Any, g: Any, *window: Any, op: Operation) -> Any:
     return xp.empty(y.shape, g.dtype)
 
 
