@@ -51,7 +51,7 @@ def _seen(taps: tuple[int, ...], axes: Axes) -> tuple[slice, ...]:
 
 def _blocks(xp: Any, x: Any, outputs: Any) -> list[slice]:
     """The images of `x`, for each of which there are so many outputs."""
-    return blocks(xp, x, prod(outputs.shape[1:]), max(1, worth_of_elements(outputs.size)))
+    return blocks(xp, x, prod(outputs.shape[1:]), worth_of_elements(outputs.size))
 
 
 def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:

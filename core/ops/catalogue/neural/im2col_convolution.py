@@ -25,6 +25,7 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     in_blocks,
     in_sums,
     product_call,
+    rows_of,
     small_beside,
     worth_of_products,
 )
@@ -40,15 +41,15 @@ def correlate(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls
     """out[n, o…, k] = the sum of x[n, o * stride + tap…, c] * w[tap…, c, k] over taps and c."""
     if out.size == 0:
         return
-    matrix = _rows(w)
+    matrix = rows_of(w)
     if all(axis.trivial for axis in axes):
-        yield product_call(xp, _rows(x), matrix, _rows(out))
+        yield product_call(xp, rows_of(x), matrix, rows_of(out))
         return
 
     def listed(some: Sequence[_Block], room: Any) -> Calls:
         for patches in _patches(xp, x, axes, some, room):
             yield from patches.calls
-            yield product_call(xp, patches.rows, matrix, _rows(out[patches.place]))
+            yield product_call(xp, patches.rows, matrix, rows_of(out[patches.place]))
 
     several = _blocks(xp, x, axes, matrix)
     yield from in_blocks(xp, several, listed, room, shared=small_beside(matrix.nbytes))
@@ -59,9 +60,9 @@ def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -
     if g.size == 0 or out.size == 0:
         yield out.fill, 0
         return
-    total = _rows(out)
+    total = rows_of(out)
     if all(axis.trivial for axis in axes):
-        yield product_call(xp, _rows(x).T, _rows(g), total)
+        yield product_call(xp, rows_of(x).T, rows_of(g), total)
         return
 
     def listed(sums: Sequence[SumOf], room: Any) -> Calls:
@@ -70,16 +71,12 @@ def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -
         part = room(total.shape, total.dtype) if len(blocks) > len(sums) else None
         for (place, i), patches in zip(places, _patches(xp, x, axes, blocks, room), strict=True):
             yield from patches.calls
-            factors = patches.rows.T, _rows(g[patches.place])
+            factors = patches.rows.T, rows_of(g[patches.place])
             yield product_call(xp, *factors, part if i else place)
             if i:
                 yield xp.add, place, part, place
 
     yield from in_sums(xp, _blocks(xp, x, axes, total), listed, total, room)
-
-
-def _rows(x: Any) -> Any:
-    return x.reshape(-1, x.shape[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ def _blocks(xp: Any, x: Any, axes: Axes, beside: Any) -> list[_Block]:
     fitting = max(block_bytes(xp), 2 * beside.nbytes) // size
     worth = 0
     if small_beside(beside.nbytes):
-        worth = max(1, worth_of_products(x.shape[0] * elements(axes), beside.size))
+        worth = worth_of_products(x.shape[0] * elements(axes), beside.size)
     images, rows = _at_a_time(xp, x.shape[0], axes, fitting, worth)
     return [
         (slice(image, min(image + images, x.shape[0])), slice(row, min(row + rows, axes[0].out)))

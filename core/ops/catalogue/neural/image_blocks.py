@@ -51,13 +51,13 @@ def blocks(xp: Any, x: Any, size: int, worth: int) -> list[slice]:
 
 def worth_of_elements(count: int) -> int:
     """How many blocks so many elements are worth, which are gone through tap by tap."""
-    return count // _WORTH_ELEMENTS
+    return max(1, count // _WORTH_ELEMENTS)
 
 
 def worth_of_products(rows: int, products: int) -> int:
     """How many blocks a matrix product of that many rows is worth, or several of such; with so many
     multiplications for each row."""
-    return min(rows * products // _WORTH_PRODUCTS, rows // _WORTH_ROWS)
+    return max(1, min(rows * products // _WORTH_PRODUCTS, rows // _WORTH_ROWS))
 
 
 def is_worth_a_part(products: int) -> bool:
@@ -169,6 +169,11 @@ class Padded:
         some = self._images[: x.shape[0]]
         border, self._border = self._border, []
         return [*border, (xp.copyto, some[self._inner], x[self._kept])], some
+
+
+def rows_of(x: Any) -> Any:
+    """The matrix [all else, channels]."""
+    return x.reshape(-1, x.shape[-1])
 
 
 def product_call(xp: Any, a: Any, b: Any, out: Any) -> Call:

@@ -299,7 +299,7 @@ def _each(xp: Any, x: Any, listed: Callable[[slice, Any], Calls], room: Any) -> 
         for images in some:
             yield from listed(images, memory.vacated())
 
-    parts = blocks(xp, x, prod(x.shape[1:]), max(1, worth_of_elements(x.size)))
+    parts = blocks(xp, x, prod(x.shape[1:]), worth_of_elements(x.size))
     yield from in_blocks(xp, parts, several, room)
 
 

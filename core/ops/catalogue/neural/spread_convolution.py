@@ -22,6 +22,7 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     in_blocks,
     is_worth_a_part,
     product_call,
+    rows_of,
     worth_of_products,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
@@ -38,15 +39,11 @@ def spread(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     if g.size == 0 or out.size == 0:
         yield out.fill, 0
     elif all(axis.trivial for axis in axes):
-        yield product_call(xp, _rows(g), _rows(w).T, _rows(out))
+        yield product_call(xp, rows_of(g), rows_of(w).T, rows_of(out))
     elif out.shape[-1] <= _FEW_CHANNELS:
         yield from _spread_planes(xp, g, w, axes, out, room)
     else:
         yield from _spread_taps(xp, g, w, axes, out, room)
-
-
-def _rows(x: Any) -> Any:
-    return x.reshape(-1, x.shape[-1])
 
 
 def _spread_taps(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
@@ -63,7 +60,7 @@ def _spread_taps(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Ca
             yield out[block].fill, 0
             part = memory[: block.stop - block.start]
             for taps, outputs, seen in every_tap(axes):
-                yield product_call(xp, _rows(g[block]), w[taps].T, _rows(part))
+                yield product_call(xp, rows_of(g[block]), w[taps].T, rows_of(part))
                 yield _added(xp, axes, out[block][seen], part[outputs])
 
     yield from in_blocks(xp, images, listed, room)
@@ -86,7 +83,7 @@ def _spread_together(
 
     def listed(some: Sequence[tuple[Any, tuple[int, ...]]], room: Any) -> Calls:
         for part, taps in some:
-            yield product_call(np, _rows(g), w[taps].T, _rows(part))
+            yield product_call(np, rows_of(g), w[taps].T, rows_of(part))
 
     for start in range(0, len(every), together):
         some = every[start : start + together]
@@ -97,7 +94,7 @@ def _spread_together(
 
 
 def _worth(g: Any, w: Any) -> int:
-    return max(1, worth_of_products(g.size // g.shape[-1], w.size))
+    return worth_of_products(g.size // g.shape[-1], w.size)
 
 
 def _taps_together(xp: Any, g: Any, w: Any) -> int:
@@ -125,7 +122,7 @@ def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> 
             count = images.stop - images.start
             columns = first[: count * column].reshape(matrix.shape[0], -1)
             planes = second[: count * plane].reshape(*strides, channels, count, *lengths)
-            yield product_call(xp, matrix, _rows(g[images]).T, columns)
+            yield product_call(xp, matrix, rows_of(g[images]).T, columns)
             yield planes.fill, 0
             products = columns.reshape(*windows, channels, count, *outs)
             for taps in product(*(range(axis.window) for axis in axes)):
