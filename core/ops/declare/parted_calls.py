@@ -27,9 +27,10 @@ def in_parts(
     parts: Sequence[Part],
     listed: Callable[[Sequence[Part], Any], Iterator[tuple[Any, ...]]],
     room: Any,
+    shared: bool = True,
 ) -> Iterator[Any]:
-    """The calls of all parts: of several as what may be shared."""
-    if len(parts) > 1:
+    """The calls of all parts: of several as what may be shared, if that is worth it."""
+    if shared and len(parts) > 1:
         yield Parts(parts, listed)
     else:
         yield from listed(parts, room)

@@ -63,10 +63,7 @@ def adam_calls(
             yield np.subtract, old[0], step, new[0]
 
     several = range(0, var.size, size)
-    if var.size < _MANY:
-        yield from listed(several, room)
-    else:
-        yield from in_parts(several, listed, room)
+    yield from in_parts(several, listed, room, shared=var.size >= _MANY)
 
 
 def _rate(beta1_power: Any, beta2_power: Any, lr: Any, room: Any) -> Any:

@@ -18,11 +18,11 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     SumOf,
     blocks,
     every_tap,
-    in_blocks,
     in_sums,
     worth_of_elements,
 )
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
+from gradstep.core.ops.declare.parted_calls import in_parts
 from gradstep.core.ops.declare.ufunc import Calls
 
 
@@ -75,7 +75,7 @@ def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
                     yield xp.add, place, part, place
 
     several = _blocks(xp, x, out)
-    yield from in_blocks(xp, several, listed, room)
+    yield from in_parts(several, listed, room)
 
 
 def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
@@ -124,7 +124,7 @@ def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls
                     yield xp.add, place, part, place
 
     several = _blocks(xp, g, g)
-    yield from in_blocks(xp, several, listed, room)
+    yield from in_parts(several, listed, room)
 
 
 DEPTHWISE = Method(

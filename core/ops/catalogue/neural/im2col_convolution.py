@@ -22,13 +22,13 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     block_bytes,
     elements,
     images_at_a_time,
-    in_blocks,
     in_sums,
     product_call,
     rows_of,
     small_beside,
     worth_of_products,
 )
+from gradstep.core.ops.declare.parted_calls import in_parts
 from gradstep.core.ops.declare.ufunc import Calls
 
 # With fewer channels than this, patches are copied element by element of the image's rows.
@@ -52,7 +52,7 @@ def correlate(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls
             yield product_call(xp, patches.rows, matrix, rows_of(out[patches.place]))
 
     several = _blocks(xp, x, axes, matrix)
-    yield from in_blocks(xp, several, listed, room, shared=small_beside(matrix.nbytes))
+    yield from in_parts(several, listed, room, shared=small_beside(matrix.nbytes))
 
 
 def correlate_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:

@@ -76,21 +76,6 @@ def images_at_a_time(xp: Any, images: int, fitting: int, worth: int) -> int:
     return max(1, -(-images // max(1, count)))
 
 
-def in_blocks(
-    xp: Any,
-    several: Sequence[Any],
-    listed: Callable[[Sequence[Any], Any], Calls],
-    room: Any,
-    shared: bool = True,
-) -> Calls:
-    """What is done with one block after the other; on the host several threads may share them.
-    listed: the calls for some of them."""
-    if xp is np and shared:
-        yield from in_parts(several, listed, room)
-    else:
-        yield from listed(several, room)
-
-
 def every_tap(axes: Axes) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     """Each element of the window, as an index into the filter, with the outputs for which it is
     no padding and the elements that they see there, as indices into images."""
@@ -120,7 +105,7 @@ def in_sums(
     ends = [len(several) * i // count for i in range(count + 1)]
     places = [out, *(room(out.shape, out.dtype) for _ in range(1, count))]
     groups = [several[start:stop] for start, stop in pairwise(ends)]
-    yield from in_blocks(xp, [*zip(places, groups, strict=True)], listed, room)
+    yield from in_parts([*zip(places, groups, strict=True)], listed, room)
     for other in places[1:]:
         yield xp.add, out, other, out
 

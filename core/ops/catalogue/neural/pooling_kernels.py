@@ -21,10 +21,10 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     SameMemory,
     blocks,
     every_tap,
-    in_blocks,
     worth_of_elements,
 )
 from gradstep.core.ops.catalogue.neural.tiled_pooling import by_taps, is_narrow, tiles
+from gradstep.core.ops.declare.parted_calls import in_parts
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.fused_functions import fused, is_fusing
 from gradstep.core.ops.numerics.scalar_operands import number as rank_0
@@ -300,7 +300,7 @@ def _each(xp: Any, x: Any, listed: Callable[[slice, Any], Calls], room: Any) -> 
             yield from listed(images, memory.vacated())
 
     parts = blocks(xp, x, prod(x.shape[1:]), worth_of_elements(x.size))
-    yield from in_blocks(xp, parts, several, room)
+    yield from in_parts(parts, several, room)
 
 
 def _counts(xp: Any, axes: Axes, dtype: Any) -> Any:

@@ -19,7 +19,6 @@ from gradstep.core.ops.catalogue.neural.image_blocks import (
     blocks,
     elements,
     every_tap,
-    in_blocks,
     is_worth_a_part,
     product_call,
     rows_of,
@@ -63,7 +62,7 @@ def _spread_taps(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Ca
                 yield product_call(xp, rows_of(g[block]), w[taps].T, rows_of(part))
                 yield _added(xp, axes, out[block][seen], part[outputs])
 
-    yield from in_blocks(xp, images, listed, room)
+    yield from in_parts(images, listed, room)
 
 
 def _added(xp: Any, axes: Axes, place: Any, part: Any) -> Call:
@@ -133,7 +132,7 @@ def _spread_planes(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> 
             yield from _back(xp, planes, axes, out[images])
 
     several = blocks(xp, g, column, _worth(g, matrix))
-    yield from in_blocks(xp, several, listed, room)
+    yield from in_parts(several, listed, room)
 
 
 def _phase(axis: Axis, tap: int) -> tuple[int, slice]:
