@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradstep.core.errors import GradstepError
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.protocol.error_records import info_of
@@ -28,14 +29,15 @@ def write_smallest(
     """Write what shows it, into a file of any format, beside the main thread; `then` gets what
     there is to say, `failed` what went wrong."""
 
+    def refused(error: GradstepError) -> None:
+        failed(info_of(error))
+
     def found(reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Smallest):
             show = "shows" if reply.operations == 1 else "show"
             words = f"{count_of(reply.operations, 'operation')} {show} it: {path.name}"
             write = partial(_write, path, bytes(buffers[0]))
-            Background(workspace).run(
-                write, lambda _: then(words), lambda error: failed(info_of(error))
-            )
+            Background(workspace).run(write, lambda _: then(words), refused)
         elif isinstance(reply, Failed):
             failed(reply.error)
 
@@ -43,8 +45,7 @@ def write_smallest(
         workspace.request(question, files, found)
 
     if is_recording(question.against):
-        read, fail = partial(_read, question.against), lambda error: failed(info_of(error))
-        Background(workspace).run(read, ask, fail)
+        Background(workspace).run(partial(_read, question.against), ask, refused)
     else:
         ask(())
 

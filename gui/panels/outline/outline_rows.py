@@ -173,11 +173,8 @@ class Outline:
             names = self._index.by_phase.get(phase, ())
             known = self._added.get(title)
             if known is None or known[1] is not names or not _have_same_names(known[0], drawn):
-                added = (
-                    names
-                    if self._stay_apart(title, drawn, names)
-                    else _without(names, drawn.operations)
-                )
+                apart = self._stay_apart(title, drawn, names)
+                added = names if apart else _without(names, drawn.operations)
                 self._added[title] = drawn, names, added
         return {title: found for title, (_, _, found) in self._added.items()}
 
