@@ -100,6 +100,7 @@ class Debugger(QObject):
         self._document: Document | None = None
         self._permission = Permission.REFUSED
         self._shown: Document | None = None  # what the engine was last given
+        self._told: Document | None = None  # what the program is of
         self._given = EngineDocument()
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
@@ -266,6 +267,19 @@ class Debugger(QObject):
         return self._settle.isActive()
 
     @property
+    def awaits_program(self) -> bool:
+        """Whether the program is still that of the graph before an edit."""
+        now, told = self._document, self._told
+        return now is not None and told is not None and now.graph is not told.graph
+
+    def is_new(self, op: str) -> bool:
+        """Whether an edit made an operation, or its name, of which the program does not know."""
+        now, told = self._document, self._told
+        if now is None or told is None or now.graph is told.graph:
+            return False
+        return op in now.graph and op not in told.graph
+
+    @property
     def is_idle(self) -> bool:
         """Whether the engine has the document as it is, and has answered everything."""
         waits = self._settle.isActive() or self._tell.isActive()
@@ -401,13 +415,16 @@ class Debugger(QObject):
         return self._values.is_current
 
     def gradient(self, ref: str) -> TensorValue | None:
-        """The gradient that reaches a tensor; state "none" if there is none."""
+        """The gradient that reaches a tensor; state "none" if there is none. None as in `value`,
+        and of what an edit made."""
         if self.program is None:
             return None
         name = str(TensorRef.parse(ref))
         holder = self.program.gradients.get(name)
         if holder is not None:
             return self.value(holder)
+        if self.is_new(name.partition(":")[0]):
+            return None
         held_up = self.held_up or self.program.waiting.get(name, "")
         return TensorValue(name, "waiting" if held_up else "none", why=held_up)
 
@@ -475,6 +492,7 @@ class Debugger(QObject):
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
         self.notations.renew()
         self._values.leave()
+        self._told = self._shown
         if self._shown is not None:
             self._tensors = tensors_of(self.index, self._shown)
         self.program_changed.emit()

@@ -355,8 +355,10 @@ class OverlayState:
         unknown = self._workspace.program is None or self._workspace.gradients_wait
         if unknown or not self._visible.links:  # as while a large graph has no places yet
             return self._flags(())
-        visible, index = self._visible, self._workspace.debugger.index
-        dead = self._find_uncarried(index.carried) - index.waiting.keys()
+        visible, debugger = self._visible, self._workspace.debugger
+        dead = self._find_uncarried(debugger.index.carried) - debugger.index.waiting.keys()
+        if debugger.awaits_program:
+            dead = {wire for wire in dead if not debugger.is_new(wire.op)}
         links = map(visible.link_of.get, dead)
         shown = np.array([link for link in links if link is not None], dtype=np.int64)
         counts = np.bincount(shown, minlength=len(visible.links))

@@ -148,6 +148,23 @@ def test_of_what_an_edit_paints_it_is_known_what_it_says(canvas: Any) -> None:
     assert layers._said == layers._say(layers._facts.area, layers._facts.scale)
 
 
+def test_of_what_was_just_renamed_it_is_not_said_that_no_gradient_comes(canvas: Any) -> None:
+    """The engine has not heard of it yet."""
+    canvas.open("tutorial")
+    space = canvas.space
+    space.control("continue_")
+    assert space.gradient("a:0").state == "known"
+    commands.rename(space, "a", "product")
+    facts = canvas.view.stage.facts
+    assert space.gradient("product:0") is None
+    assert not facts.dead_links.any()
+    box = canvas.view.arrays.visible.number["product"]
+    assert facts.reading(box, True).text == "[  0.485 -0.485 ] +…"  # what came over its wire
+    space.debugger.flush()
+    assert space.gradient("product:0").state == "known"
+    assert not canvas.view.stage.facts.dead_links.any()
+
+
 def test_an_edit_undone_leaves_the_picture_as_it_was(canvas: Any) -> None:
     canvas.open("tutorial")
     before = [picture(canvas.view, scale) for scale in LOOKS]
