@@ -78,14 +78,7 @@ def _recorded(
     run = Recording(with_kernels(plan, backend, kernels), backend, before=before)
     run.feed(feeds)
     held: dict[str, Any] = dict(initial)
-    count = len(plan.steps)
-
-    def step() -> None:
-        run.begin(held)
-        _raise(run.run(0, count)[1])
-        held.update(run.variables())
-
-    return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count, run)
+    return made_run(run, recorded_step(run, held), held)
 
 
 def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
@@ -94,13 +87,7 @@ def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
     run.feed(feeds)
     held = VariableStore(backend, {name: initial[name] for name in plan.versions})
     run.settle(held)
-    run.begin(held)
-    count = len(run.plan.steps)
-
-    def step() -> None:
-        _raise(run.run(0, count)[1])
-
-    return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count)
+    return made_run(run, fast_step(run, held), held)
 
 
 def _native(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
@@ -142,6 +129,39 @@ def fed_session(build: Callable[..., object], rate: float, start: Arrays) -> Pro
     return Program(step, numbers)
 
 
+def recorded_step(run: Recording, held: dict[str, Any]) -> Callable[[], None]:
+    """Starts from the variables that are `held`, and leaves there what they have become."""
+    count = len(run.plan.steps)
+
+    def step() -> None:
+        run.begin(held)
+        _raise(run.run(0, count)[1])
+        held.update(run.variables())
+
+    return step
+
+
+def fast_step(run: Recording, held: VariableStore) -> Callable[[], None]:
+    run.begin(held)
+    count = len(run.plan.steps)
+
+    def step() -> None:
+        _raise(run.run(0, count)[1])
+
+    return step
+
+
+def made_run(run: Recording, step: Callable[[], None], held: Mapping[str, Any]) -> Run:
+    get = run.backend.get
+    return Run(
+        step,
+        lambda ref: _fetched(run, ref),
+        lambda name: get(held[name]),
+        len(run.plan.steps),
+        run,
+    )
+
+
 def _raise(error: Exception | None) -> None:
     if error is not None:
         raise error
@@ -149,7 +169,8 @@ def _raise(error: Exception | None) -> None:
 
 def _fetched(run: Recording, ref: TensorRef) -> np.ndarray:
     where = run.plan.tensors[ref]
-    return np.array(run.value(run.plan.newest(where) if isinstance(where, str) else where))
+    value = run.value(run.plan.newest(where) if isinstance(where, str) else where)
+    return np.array(value) if isinstance(value, np.ndarray) else run.backend.get(value)
 
 
 def training(
