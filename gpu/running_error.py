@@ -8,6 +8,7 @@ section 3.3. Where terms cancel the number gets small, and the bound does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,14 @@ def error_bounds(op: Operation, inputs: Sequence[np.ndarray | None]) -> list[np.
     than those below."""
     if not lookup(op.type, op.name).kernel.fused or any(x is None for x in inputs):
         return []
-    errors = _Errors()
+    backend = _Backend()
     try:
         with np.errstate(all="ignore"):
             wide = [widen_array(x) for x in inputs if x is not None]
-            run_op(_Backend(errors), widen_operation(op), wide)
+            run_op(backend, widen_operation(op), wide)
     except GradstepError:
         return []
-    return errors.bounds
+    return backend.errors.bounds
 
 
 class _Rounded:
@@ -171,11 +172,10 @@ class _Elements:
         return lambda *operands: _FUNCTIONS[name](*map(_of, operands))
 
 
+@dataclass(frozen=True)
 class _Backend(NumpyBackend):
-    def __init__(self, errors: _Errors) -> None:
-        super().__init__()
-        object.__setattr__(self, "_errors", errors)
+    errors: _Errors = field(default_factory=_Errors)
 
     @property
     def xp(self) -> Any:
-        return self._errors  # type: ignore[attr-defined]
+        return self.errors
