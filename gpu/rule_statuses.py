@@ -7,7 +7,7 @@ to the recordings, and docs/devices.md is made from here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -172,32 +172,32 @@ def _flushing(library: str) -> dict[str, _Known]:
     return _on_h200(_ON_CARD[library])
 
 
+def _specified(library: str) -> list[str]:
+    return [corner for corner in _ASKED if corner not in _UNSPECIFIED.get(library, ())]
+
+
+def _by_corner(
+    library: str, where: str, corners: Iterable[str], own: Mapping[str, tuple[str, ...]] = _ASKED
+) -> dict[str, _Known]:
+    """own: the operations of a corner that were asked, where they are others than `_ASKED`."""
+    same = _SAME_RULE[library]
+    return {c: _Known(where, own.get(c, _ASKED[c]), same.get(c, "")) for c in corners}
+
+
 _MEASURED: Mapping[str, Mapping[str, _Known]] = {
     **{
         library: {
-            **{
-                corner: _Known(where, ops, _SAME_RULE[library].get(corner, ""))
-                for corner, ops in _ASKED.items()
-                if corner not in _UNSPECIFIED.get(library, ())
-            },
+            **_by_corner(library, where, _specified(library)),
             **_flushing(library),
         }
         for library, where in _RECORDED.items()
     },
     "onnxruntime": {
-        **{
-            name: _Known(
-                _ORT, _ORT_OPS.get(name, _ASKED[name]), _SAME_RULE["onnxruntime"].get(name, "")
-            )
-            for name in _ORT_ASKED
-        },
+        **_by_corner("onnxruntime", _ORT, _ORT_ASKED, _ORT_OPS),
         "subnormals": _Known(_ORT, _FLUSHED_HERE),
     },
     "cupy": {
-        **{
-            name: _Known(_H200, _CUPY_OPS.get(name, _ASKED[name]), _SAME_RULE["cupy"].get(name, ""))
-            for name in _CUPY_ASKED
-        },
+        **_by_corner("cupy", _H200, _CUPY_ASKED, _CUPY_OPS),
         "ties": _Known(_H200, ("ArgMax",)),
         **_on_h200("CuPy 14.2"),
     },
