@@ -25,6 +25,8 @@ from tests.card.speed.bench_tasks import PEER
 from tests.card.speed.clocks import cupy_clock, torch_clock
 from tests.card.speed.device_plans import DevicePlan
 from tests.card.speed.timing import timed
+from tests.card.speed.torch_counts import NotCountedError
+from tests.card.speed.torch_steps import CannotCaptureError
 
 _SPIN, _FIRST_SPIN = 0.05, 1.0  # seconds of work before anything is timed
 
@@ -52,12 +54,9 @@ class Bench:
         try:
             found = work(*item, question)
         except Exception as error:
-            said = " ".join(str(error).split())[:300]
-            found = {"failed": f"{type(error).__name__}: {said}"}
-            if isinstance(error, torch_counts.NotCountedError):
-                found = {"failed": said}
-            if isinstance(error, torch_steps.CannotCaptureError):
-                found = {"failed": said, **({"lost": "capture"} if error.lost else {})}
+            found = {"failed": _told(error)}
+            if isinstance(error, CannotCaptureError) and error.lost:
+                found["lost"] = "capture"
         gc.collect()  # plans and their arrays hold each other
         try:
             self._clock.wait()
@@ -166,7 +165,14 @@ def _opened(kind: str, library: str, peer: str) -> tuple[Bench | None, str]:
     try:
         return Bench(kind, library, peer), ""
     except Exception as error:
-        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return None, _told(error)
+
+
+def _told(error: Exception) -> str:
+    said = " ".join(str(error).split())[:300]
+    if isinstance(error, CannotCaptureError | NotCountedError):
+        return said
+    return f"{type(error).__name__}: {said}"
 
 
 if __name__ == "__main__":
