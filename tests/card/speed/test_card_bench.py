@@ -20,6 +20,7 @@ from tests.bench import small_sizes
 from tests.bench.environments import ROOT
 from tests.bench.program import Program
 from tests.card.journal import Journal
+from tests.card.pool import library_of
 from tests.card.speed import (
     agreeing,
     bench,
@@ -187,12 +188,12 @@ def test_every_operation_says_what_it_moves_or_computes() -> None:
 class Scripted:
     """A process that answers what it is told to."""
 
-    def __init__(self, answers: dict[str, Any], asked: list[dict[str, Any]]) -> None:
-        self._answers, self._asked = answers, asked
+    def __init__(self, answers: dict[str, Any], asked: list[dict[str, Any]], library: str) -> None:
+        self._answers, self._asked, self._library = answers, asked, library
         self.lives = True
 
     def ask(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
-        self._asked.append(question)
+        self._asked.append({**question, "asked of": self._library})
         found: dict[str, Any] = self._answers.get(question["task"], {"wall": {"median": 1.0}})
         return found
 
@@ -208,7 +209,7 @@ def staged(
 
     def start(self: bench.Stage, library: str) -> Scripted:
         started.append(library)
-        return Scripted(answers, asked)
+        return Scripted(answers, asked, library)
 
     monkeypatch.setattr(bench.Stage, "_started", start)
     return stage, asked, started
@@ -244,6 +245,7 @@ def test_kernels_are_compiled_before_by_processes_of_their_own(
     ours = [task for task in wanted if "|torch|" not in task]
     assert sorted(question["task"] for question in asked) == sorted(ours)
     assert all(question["compile"] for question in asked)
+    assert [q for q in asked if q["asked of"] != library_of(q["task"])] == []
     assert "torch" not in started
     asked.clear()
     stage.compile(wanted, time.monotonic() - 1)
