@@ -5,22 +5,20 @@ program from some run on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import initialize, rule
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import MAIN
 from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.stopped_state import Stop
 from gradstep.core.document.document import Document
 from gradstep.core.document.kept_branch import KeptBranch, KeptEdit, KeptPlace, KeptTurn
 from gradstep.core.document.kept_branches import begin, keep
@@ -36,10 +34,18 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol.messages import ManageBranches
+from tests.core.debug.concurrency.thread_walk import (
+    NAMES,
+    Did,
+    Line,
+    Place,
+    ThreadWalk,
+    before,
+    end,
+)
 from tests.core.debug.test_state_machine import same
 from tests.support.queueing import FEEDERS, trained_queue
 
-NAMES = (MAIN, *FEEDERS)
 GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count", "one_half")
 STOP, RATE = ("stop", ("r<0",)), ("hyper", ("train", "learning_rate", "0.5"))
 OF_THE_QUEUE = ("set", ("q", "capacity", "3"))
@@ -55,31 +61,6 @@ EDITS: Mapping[NamedEdit, Sequence[str]] = {
     LIMIT: ("one",),
     OF_THE_QUEUE: NAMES,
 }
-Place = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Did:
-    """One thing that one thread did: it went to a place, before `op`, and perhaps tried a step more
-    in vain; or was given something; or has one more edit (by its number) from there on. back: or
-    it went back, and waits no more."""
-
-    thread: str
-    to: Place | None = None
-    op: str = ""
-    tried: bool = False
-    given: tuple[str, Any] | None = None
-    edit: int | None = None
-    back: bool = False
-
-
-@dataclass
-class Line:
-    """What the test knows of a branch. edits: each with the runs of threads that it holds from."""
-
-    parent: str = ""
-    done: list[Did] = field(default_factory=list)
-    edits: list[tuple[NamedEdit, dict[str, int]]] = field(default_factory=list)
 
 
 class BlockedError(Exception):
@@ -250,97 +231,13 @@ class World:
         return int(self.program(MAIN, 0).graph["q"].attrs["capacity"])
 
 
-def end(session: DebugSession) -> Place:
-    run = session.timeline.runs - 1
-    return run, session.timeline.done(run)
-
-
-def before(done: list[Did], name: str, target: Place, op: str, last: Place) -> list[Did]:
-    """What was done until a thread went on from a place, or tried to; all, where that is its last
-    one."""
-    if target == last:
-        return [*done]
-    found, newest = list[Did](), (0, 0)
-    for each in done:
-        if each.thread == name and each.given is None and each.edit is None:
-            on = (each.to is not None and each.to > target) or each.tried
-            if newest == target and on and not each.back:
-                return found
-            if each.to is not None and (each.to > target or (each.to == target and each.tried)):
-                return [*found, Did(name, target, op)]
-            newest = max(newest, each.to or newest)
-        found.append(each)
-    return found
-
-
-class Editing(RuleBasedStateMachine):
+class Editing(ThreadWalk):
     """Moves, values that are given, edits and branches, at any time."""
 
     @initialize(capacity=st.integers(1, 4), batch=st.integers(1, 4))
     def begin(self, capacity: int, batch: int) -> None:
         self.document = trained_queue(capacity, batch)
-        self.threads = Scheduler(derive(self.document))
-        self.lines, self.current, self.is_new = {"main": Line()}, "main", False
-        self._spy()
-
-    def _spy(self) -> None:
-        """See what `continue` lets each thread do."""
-        self.went: list[tuple[str, Stop]] = []
-        went, go_on = self.went, ScheduledThread.go_on
-        for runs in self.threads._branches.every:
-            for member in runs.all:
-
-                def spied(member: ScheduledThread = member) -> Stop:
-                    stop = go_on(member)
-                    went.append((member.name, stop))
-                    return stop
-
-                member.go_on = spied  # type: ignore[method-assign]
-
-    @property
-    def line(self) -> Line:
-        return self.lines[self.current]
-
-    def _take_down(self, name: str, stop: Stop, newest: Place, waited: bool) -> None:
-        here, plan = (stop.run, stop.step), self.threads._members[name].session.plan
-        ahead = here if here > newest else None
-        if ahead or stop.error is not None:
-            self.line.done.append(Did(name, ahead, plan.op_after(here[1]), stop.error is not None))
-        elif waited:
-            self.line.done.append(Did(name, back=True))
-        self.is_new = False
-
-    @rule(name=st.sampled_from(NAMES))
-    def switch(self, name: str) -> None:
-        self.threads.switch(name)
-
-    @rule(times=st.integers(1, 6))
-    def step(self, times: int) -> None:
-        for _ in range(times):
-            self._move("step_into")
-
-    @rule(times=st.integers(1, 4))
-    def back(self, times: int) -> None:
-        for _ in range(times):
-            if "step_back" in self.threads.stop.legal:
-                self._move("step_back")
-
-    def _move(self, command: str, target: str = "") -> None:
-        member = self.threads._current
-        newest, waited = end(member.session), member.waits is not None
-        self.threads.command(command, target)
-        self._take_down(member.name, member.session.stop, newest, waited)
-
-    @rule()
-    def continue_(self) -> None:
-        ends = {m.name: end(m.session) for m in self.threads._all}
-        waits = {m.name: m.waits is not None for m in self.threads._all}
-        self.went.clear()
-        self.threads.command("continue_")
-        for name, stop in self.went:
-            self._take_down(name, stop, ends[name], waits[name])
-            ends[name] = max(ends[name], (stop.run, stop.step))
-            waits[name] = stop.error is not None
+        self._set_out(Scheduler(derive(self.document)))
 
     @rule(times=st.integers(1, 3))
     def go_on_and_on(self, times: int) -> None:
@@ -349,18 +246,14 @@ class Editing(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def into_the_past(self, data: st.DataObject) -> None:
-        session = self.threads.session
-        last, done = end(session)
-        run = data.draw(st.integers(session.timeline.first, last))
-        step = data.draw(st.integers(0, done if run == last else session.timeline.length))
-        self._move("run_to", f"{run}:{step}")
+        self._go_into_the_past(data)
 
     def _behind(self) -> tuple[list[Did], list[tuple[NamedEdit, dict[str, int]]]] | None:
         """What led to where the current thread stands, and the edits that hold there; None where
         one of them holds in one thread only."""
         session = self.threads.session
         here, op = (session.stop.run, session.stop.step), session.plan.op_after(session.stop.step)
-        done = before(self.line.done, self.threads.current, here, op, end(session))
+        done = before(self.line.done, self.threads.current, here, end(session), op)
         found, numbers = [], dict[int, int]()
         for number, (edit, where) in enumerate(self.line.edits):
             there = sum(did.edit == number for did in done)
@@ -457,19 +350,6 @@ class Editing(RuleBasedStateMachine):
         self.threads.switch_branch(name)
         if name != self.current:
             self.current, self.is_new = name, False
-        self._spy()
-
-    @rule(data=st.data())
-    def drop(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from(sorted(self.lines)))
-        if name == "main":
-            return
-        self.threads.drop_branch(name)
-        parent = self.lines.pop(name).parent
-        for line in self.lines.values():
-            line.parent = parent if line.parent == name else line.parent
-        if self.current == name:
-            self.current, self.is_new = parent, False
         self._spy()
 
     @rule()

@@ -3,24 +3,21 @@ what a fresh program shows whose threads take the same turns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import give_in_thread
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.stopped_state import Stop
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -33,23 +30,9 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import ManageBranches
+from tests.core.debug.concurrency.thread_walk import Did, Line, ThreadWalk, before, end
 from tests.core.debug.test_state_machine import same
 from tests.support.queueing import FEEDERS, queue_document
-
-NAMES = (MAIN, *FEEDERS)
-Place = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Did:
-    """One thing that one thread did. to: where it went, by `run_to`; tried: then a step that it
-    could not do; given: or what it was given; assigned: or what variables were."""
-
-    thread: str
-    to: Place | None = None
-    tried: bool = False
-    given: tuple[str, Any] | None = None
-    assigned: Any = None
 
 
 def fresh(program: Program, done: list[Did]) -> Scheduler:
@@ -77,108 +60,13 @@ def fresh(program: Program, done: list[Did]) -> Scheduler:
     return threads
 
 
-def end(session: DebugSession) -> Place:
-    run = session.timeline.runs - 1
-    return run, session.timeline.done(run)
-
-
-def before(done: list[Did], name: str, target: Place, last: Place) -> list[Did]:
-    """What was done until a thread went on from a place, or tried to; all, where that is its last
-    one."""
-    if target == last:
-        return [*done]
-    found, newest = list[Did](), (0, 0)
-    for each in done:
-        if each.thread == name and each.given is None and each.assigned is None:
-            if newest == target and ((each.to or target) > target or each.tried):
-                return found
-            if each.to is not None and (each.to > target or (each.to == target and each.tried)):
-                return [*found, Did(name, target)]
-            newest = max(newest, each.to or newest)
-        found.append(each)
-    return found
-
-
-@dataclass
-class Line:
-    """What the test knows of a branch."""
-
-    parent: str = ""
-    done: list[Did] = field(default_factory=list)
-    place: dict[str, Place] = field(default_factory=dict)  # where its threads stand
-
-
-class Branching(RuleBasedStateMachine):
+class Branching(ThreadWalk):
     """Commands of users; what came of each is taken down thread by thread."""
 
     @initialize(capacity=st.integers(1, 4), batch=st.integers(1, 4))
     def begin(self, capacity: int, batch: int) -> None:
         self.program = derive(queue_document(capacity, batch))
-        self.threads = Scheduler(self.program)
-        self.lines = {"main": Line()}
-        self.first, self.current, self.is_new = "main", "main", False
-        self._spy()
-
-    def _spy(self) -> None:
-        """See what `continue` lets each thread do."""
-        self.went: list[tuple[str, Stop]] = []
-        went, go_on = self.went, ScheduledThread.go_on
-        for runs in self.threads._branches.every:
-            for member in runs.all:
-
-                def spied(member: ScheduledThread = member) -> Stop:
-                    stop = go_on(member)
-                    went.append((member.name, stop))
-                    return stop
-
-                member.go_on = spied  # type: ignore[method-assign]
-
-    @property
-    def line(self) -> Line:
-        return self.lines[self.current]
-
-    def _take_down(self, name: str, stop: Stop, newest: Place, waited: bool) -> None:
-        here = stop.run, stop.step
-        ahead = here if here > newest else None
-        if ahead or stop.error is not None:
-            self.line.done.append(Did(name, ahead, stop.error is not None))
-        elif waited:
-            self.line.done.append(Did(name, here))  # it waits no more
-
-    @rule(name=st.sampled_from(NAMES))
-    def switch(self, name: str) -> None:
-        self.threads.switch(name)
-
-    @rule(times=st.integers(1, 6))
-    def step(self, times: int) -> None:
-        for _ in range(times):
-            self._move("step_into")
-
-    @rule(times=st.integers(1, 4))
-    def back(self, times: int) -> None:
-        for _ in range(times):
-            if "step_back" in self.threads.stop.legal:
-                self._move("step_back")
-
-    def _move(self, command: str, target: str = "") -> None:
-        member = self.threads._current
-        newest, waited = end(member.session), member.waits is not None
-        stop = self.threads.command(command, target)
-        self._take_down(member.name, member.session.stop, newest, waited)
-        assert stop is not None
-        self.is_new = False
-
-    @rule()
-    def continue_(self) -> None:
-        ends = {m.name: end(m.session) for m in self.threads._all}
-        waits = {m.name: m.waits is not None for m in self.threads._all}
-        self.went.clear()
-        self.threads.command("continue_")
-        for name, stop in self.went:
-            self._take_down(name, stop, ends[name], waits[name])
-            ends[name] = max(ends[name], (stop.run, stop.step))
-            waits[name] = stop.error is not None
-        self.is_new = False
+        self._set_out(Scheduler(self.program))
 
     @rule(data=st.data())
     def give(self, data: st.DataObject) -> None:
@@ -228,11 +116,7 @@ class Branching(RuleBasedStateMachine):
         """Behind which all threads have gone on."""
         for _ in range(more):
             self.continue_()
-        session = self.threads.session
-        last, done = end(session)
-        run = data.draw(st.integers(session.timeline.first, last))
-        step = data.draw(st.integers(0, done if run == last else session.timeline.length))
-        self._move("run_to", f"{run}:{step}")
+        self._go_into_the_past(data)
         self.give(data)
 
     @rule(name=st.sampled_from(FEEDERS), number=st.integers(500, 502))
@@ -255,21 +139,6 @@ class Branching(RuleBasedStateMachine):
         if name != self.current:
             self.current, self.is_new = name, False
         assert {n: r.states for n, r in self._looked().items()} == where
-
-    @rule(data=st.data())
-    def drop(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from(sorted(self.lines)))
-        if name == self.first:
-            with pytest.raises(GradstepError, match="all others leave"):
-                self.threads.drop_branch(name)
-            return
-        self.threads.drop_branch(name)
-        parent = self.lines.pop(name).parent
-        for line in self.lines.values():
-            line.parent = parent if line.parent == name else line.parent
-        if self.current == name:
-            self.current, self.is_new = parent, False
-        self._spy()
 
     @rule(data=st.data())
     def rename(self, data: st.DataObject) -> None:
