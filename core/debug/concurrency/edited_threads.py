@@ -86,7 +86,8 @@ def with_edit(turns: Sequence[Turn], thread: str, run: int, edit: BranchEdit) ->
     is the one that it stands in."""
     entering = Turn(thread, ((run, 0),), edit=edit)
     if run == 0:
-        return [entering, *turns]
+        at = next((n for n, turn in enumerate(turns) if turn.edit is None), len(turns))
+        return [*turns[:at], entering, *turns[at:]]  # behind those that hold from there already
 
     def is_there(turn: Turn) -> bool:
         mine = turn.thread == thread and turn.is_move

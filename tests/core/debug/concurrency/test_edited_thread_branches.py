@@ -462,6 +462,21 @@ def test_where_an_edit_holds_in_one_thread_only_no_branch_leaves() -> None:
     assert [branch.name for branch in threads.branches.all] == ["main", "b1"]
 
 
+def test_edits_of_the_first_run_all_hold_in_it_when_one_of_a_later_run_comes() -> None:
+    """w after run 1 was learned with the slope 0.5; another learning rate holds from run 2 on."""
+    threads = Scheduler(derive(trained_queue(4, 2)))
+    for edit in (OF_THE_QUEUE, ("set", ("r", "alpha", "0.5"))):
+        threads.edit(*edit)
+    threads.command("continue_")
+    learned = threads.session.frame().value("w")
+    threads.command("continue_")
+    threads.edit(*RATE)
+    assert threads.edited_in == {MAIN: 1}
+    assert threads.session.frame(1, 0).value("w") == learned
+    assert learned is not None
+    assert learned != -0.5
+
+
 def test_a_branch_from_before_an_edit_has_it_not_and_is_kept_so() -> None:
     threads = Scheduler(derive(trained_queue(8, 2)))
     _stands(threads, "two", "0:8")
