@@ -62,7 +62,8 @@ def mean(xp: Any, x: Any, axes: Axes, out: Any, room: Any) -> Calls:
         total = room(out[images].shape, counts.dtype)
         yield total.fill, 0
         for _, outputs, elements in every_tap(axes):
-            yield xp.add, total[outputs], x[images][elements], total[outputs]
+            place = total[outputs]  # one object: of two views CuPy would copy one
+            yield xp.add, place, x[images][elements], place
         yield xp.divide, total, counts, out[images]
 
     yield from _each(xp, x, listed, room)
@@ -80,7 +81,8 @@ def mean_back(xp: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
         yield xp.divide, g[images], counts, shares
         yield total.fill, 0
         for _, outputs, elements in every_tap(axes):
-            yield xp.add, total[elements], shares[outputs], total[elements]
+            place = total[elements]
+            yield xp.add, place, shares[outputs], place
         if total.dtype != out.dtype:
             yield xp.copyto, out[images], total
 
@@ -177,12 +179,21 @@ def first_largest(xp: Any, x: Any, axes: Axes, room: Any) -> Any:
     shape = (x.shape[0], *start.shape[1:])
     best, number = room(shape, x.dtype), room(shape, start.dtype)
     first = yield from _first_elements(xp, x, axes, room)
-    yield _passed_over(xp, first, best)
-    yield xp.copyto, number, start
+    if is_fusing(xp):
+        yield partial(_begun, xp, out=(best, number)), first, start
+    else:
+        yield _passed_over(xp, first, best)
+        yield xp.copyto, number, start
     memory = None if is_fusing(xp) else _Marks(xp, shape, start.dtype, room)
     for tap, (_, outputs, elements) in enumerate(every_tap(axes)):
         yield from _note_larger(xp, x[elements], tap, best[outputs], number[outputs], memory)
     return number
+
+
+@fused
+def _begun(xp: Any, first: Any, tap: Any) -> tuple[Any, Any]:
+    """`_passed_over`, and the taps beside it."""
+    return (xp.fmin(first, np.inf) if first.dtype.kind == "f" else first), tap
 
 
 def _note_larger(
