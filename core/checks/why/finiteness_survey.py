@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress, repeat
 from operator import is_not, or_
 from typing import Any, Literal
@@ -111,6 +112,14 @@ class _NumbersMade:
         self.found: list[tuple[int, int]] = []
         self.done = 0
 
+    @cached_property
+    def lasting(self) -> frozenset[int]:
+        """The values that are fetched, and what variables hold in the end."""
+        plan = self.plan
+        fetched = (plan.tensors.get(ref) for ref in plan.fetches)
+        values = (plan.newest(x) if isinstance(x, str) else x for x in fetched if x is not None)
+        return frozenset(values).union(versions[-1] for versions in plan.versions.values())
+
     def go_on(self, step: int) -> None:
         """With some steps more, up to `step`: early in a long run, and late in one that was looked
         at before, these are few."""
@@ -180,7 +189,7 @@ class _SoundStarts:
 
 class _Look:
     """The state of looking through one run. bad: the values that are not finite -> whether they
-    hold a NaN."""
+    hold a NaN; has_lasting: whether one of them lasts."""
 
     def __init__(
         self, again: Again, made: _NumbersMade, starts: _SoundStarts, run: WholeRun
@@ -188,6 +197,7 @@ class _Look:
         self.found = Survey()
         self._again, self._made = again, made
         self._bad: dict[int, bool] = {}
+        self._has_lasting = False
         self._next = 0
         self._look_at_beginning(run, starts)
 
@@ -208,7 +218,7 @@ class _Look:
                     break
         is_over = self._next == end and made.done >= run.done
         found.looked = run.done if is_over else self._reached(made)
-        found.reached = found.first is not None and self._has_reached(run)
+        found.reached = found.first is not None and self._has_lasting
 
     def _end(self, done: int) -> int:
         """How many of the values are made by the first `done` steps, as far as they are known; one
@@ -230,7 +240,7 @@ class _Look:
             kind = "" if held is None or self._is_finite(held) else self._kind(held)
             if not kind:
                 continue
-            self._bad[index] = kind == "nan"
+            self._keep(index, kind)
             op = run.plan.graph.operations.get(run.tensor(index).op)
             if kind == "nan" and op is not None:
                 self._note(First(op, run.tensor(index), kind, -1))
@@ -242,11 +252,11 @@ class _Look:
         if not kind:
             return
         step = run.plan.steps[number]
-        self._bad[index] = is_nan = kind == "nan"
+        self._keep(index, kind)
         self.found.nodes.add(owner(step.op))
         self._look_at_constants(run, step.reads)
         before = [self._bad[i] for i in step.reads if i in self._bad]
-        if not before or (is_nan and not any(before)):
+        if not before or (kind == "nan" and not any(before)):
             self._note(First(step.op, run.tensor(index), kind, number))
 
     def _look_at_constants(self, run: WholeRun, reads: Sequence[int]) -> None:
@@ -259,22 +269,20 @@ class _Look:
                 continue
             kind = self._kind(run.held(index))
             if kind:
-                self._bad[index] = kind == "nan"
+                self._keep(index, kind)
             if kind == "nan":
                 self._note(First(made.op, run.tensor(index), kind, run.plan.made_by[index]))
+
+    def _keep(self, index: int, kind: str) -> None:
+        """A value that is not finite: once for each, for a run may hold nothing else."""
+        self._bad[index] = kind == "nan"
+        self._has_lasting = self._has_lasting or index in self._made.lasting
 
     def _note(self, maker: First) -> None:
         found = self.found
         found.first = found.first or maker
         if maker.kind == "nan":
             found.first_nan = found.first_nan or maker
-
-    def _has_reached(self, run: WholeRun) -> bool:
-        plan = run.plan
-        asked = (plan.tensors.get(ref) for ref in plan.fetches)
-        values = [plan.newest(x) if isinstance(x, str) else x for x in asked if x is not None]
-        lasting = (versions[-1] for versions in plan.versions.values())
-        return any(v in self._bad for v in (*values, *lasting))
 
     def _is_finite(self, held: Any) -> bool:
         """False where an element is not finite, and where the squares are too large to be added

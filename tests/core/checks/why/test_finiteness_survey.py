@@ -13,6 +13,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.tensor_dict import ByTensor
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.whys import Build, given, graph_of
@@ -331,3 +332,30 @@ def test_a_look_goes_through_no_more_steps_than_it_looks_at_values_of() -> None:
     surveyor.forget_runs()
     assert surveyor._made is made  # it is the same plan
     assert surveyor.look(0, 60).complete
+
+
+def test_a_stride_costs_what_it_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a run that holds nothing but NaN: what lasts of a plan is found once."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[])
+        for _ in range(300):
+            x = tf.log(x)
+        tf.identity(x, name="y")
+
+    session = session_of(build, {"x": -1.0})
+    session.continue_()
+    asked: list[object] = []
+    real = ByTensor.__getitem__
+
+    def counted(tensors: ByTensor[Any], ref: TensorRef) -> Any:
+        asked.append(ref)
+        return real(tensors, ref)
+
+    monkeypatch.setattr(ByTensor, "__getitem__", counted)
+    surveyor, strides = Surveyor(session), 1
+    while not surveyor.look(0, 0).complete:
+        strides += 1
+    assert strides >= 4
+    assert surveyor.look(0, 0).reached
+    assert len(asked) <= len(session.plan.fetches)
