@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -102,6 +102,7 @@ _PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks 
 
 # What a pause leaves where it is by then, to be gone on with.
 _MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions, m.Assign)
+_PREPARED = object()
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
@@ -138,6 +139,7 @@ class EngineService:
         self._loaded: Loaded | None = None
         self._told, self._recent = ToldProgram(), RecentPrograms()
         self._surveyor: Surveyor | None = None
+        self._preparing: Iterator[None] = iter(())
         self._interrupted = threading.Event()
         self._borrowed: BorrowedFiles | None = None  # where the window is on another machine
         self._told_at = 0.0  # when progress was, or nothing yet of this request
@@ -161,6 +163,15 @@ class EngineService:
             return m.Failed(error=info_of(error)), ()
         except Cancelled:
             return m.Failed(error=info_of(_CANCELLED)), ()
+
+    def prepare(self) -> bool:
+        """Find something of what the next edit is made with, while nobody asks for anything;
+        whether there is more. It takes some milliseconds."""
+        try:
+            return next(self._preparing, _PREPARED) is not _PREPARED
+        except Exception as error:
+            unforeseen("the next edit could not be prepared", error)
+            return False
 
     def pause(self) -> None:
         """Stop the work in progress soon. Holds until `Control("pause")` itself is handled."""
@@ -204,6 +215,7 @@ class EngineService:
         of the next one, which would lie scattered among it over memory that could not be given
         back."""
         self._loaded = self._surveyor = None
+        self._preparing = iter(())
         self._told.forget()
         self._recent.forget()
         forget_memos()
@@ -245,6 +257,7 @@ class EngineService:
             resting.rest()
         gradients = of_kind(document, functions, CodeKind.GRADIENT)
         self._loaded = Loaded(document, request.revision, sessions, make, gradients, resting)
+        self._preparing = _prepare_edit(sessions)
         if before is not None and before is not resting:
             before.rest()  # it is over: whenever Python looks for garbage, this is no memory
         if courses is not None:
@@ -642,6 +655,13 @@ class EngineService:
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))
+
+
+def _prepare_edit(sessions: Sessions) -> Iterator[None]:
+    """Of the programs of all of them."""
+    for scheduler in sessions.by_name.values():
+        for session in scheduler.sessions:
+            yield from session.timeline.prepare_edit()
 
 
 def _compiled(

@@ -30,7 +30,8 @@ from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.messages import Control, Event, Failed, FileRows, Message, Open
 
-REST = 1.0  # seconds without a request after which nobody is waiting
+PAUSE = 0.1  # seconds without a request after which the window seems to have all it wants
+REST = 1.0  # and after which nobody is waiting
 _log = logging.getLogger("gradstep.host")
 
 
@@ -78,15 +79,23 @@ class Worker:
         self._finished.set()
 
     def _next(self) -> framing.Packet | None:
-        """The next request; None after the last. Once another document is open, what the one before
-        has left goes when nobody waits for an answer."""
-        if self._has_opened:
+        """The next request; None after the last. When nobody waits for an answer, the next edit is
+        prepared, and, once another document is open, what the one before has left goes."""
+        for seconds, work in ((PAUSE, self._prepare), (REST, self._release)):
             try:
-                return self._waiting.get(timeout=REST)
+                return self._waiting.get(timeout=seconds)
             except queue.Empty:
-                release_memory()
-                self._has_opened = False
+                work()
         return self._waiting.get()
+
+    def _prepare(self) -> None:
+        while self._waiting.empty() and self._service.prepare():
+            pass
+
+    def _release(self) -> None:
+        if self._has_opened:
+            release_memory()
+            self._has_opened = False
 
     def _read(self) -> None:
         try:

@@ -131,6 +131,11 @@ class Timeline:
         """`nbytes` after `rest`."""
         return self._live.nbytes + self._loops.used
 
+    def prepare_edit(self) -> Iterator[None]:
+        """See Plan.prepare_edit; and what the memory is laid out with then."""
+        yield from self.plan.prepare_edit()
+        _ = self._live.layout.turns
+
     def rest(self) -> None:
         """Let go of all runs but the last: this is only gone on from, after some edit."""
         self._kept.clear()

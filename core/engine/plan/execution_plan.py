@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, count, repeat
@@ -124,7 +124,23 @@ class Plan:
     @cached_property
     def users(self) -> Users:
         """Which operations' steps deal with which values and variables."""
+        finding = self._find_users()
+        while True:
+            try:
+                next(finding)
+            except StopIteration as end:
+                users: Users = end.value
+                return users
+
+    def _find_users(self) -> Generator[None, None, Users]:
         return find_users(self.steps, self.values, self.tensors.of)
+
+    def prepare_edit(self) -> Iterator[None]:
+        """Find what the plan after an edit is made with, a little at a time: all of it takes longer
+        than most edits do, and nobody has to wait for it."""
+        if self.is_plain and "users" not in vars(self):
+            vars(self)["users"] = yield from self._find_users()
+        _ = self.overtaken
 
     @cached_property
     def is_plain(self) -> bool:

@@ -6,7 +6,7 @@ and when it deals with a variable that a step before it, which has to be looked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,24 +21,31 @@ if TYPE_CHECKING:
 Used = int | str | tuple[str]
 Users = Mapping[Used, tuple[str, ...]]  # the operations of the steps that deal with each
 _Where = Mapping[str, tuple[int | str | None, ...]]
+_AT_ONCE = 2_000  # steps, which take some milliseconds
 
 
 def used_by(step: Step, values: Sequence[PlanValue], where: _Where) -> set[Used]:
     """What a step deals with: what it reads, and the variables that it writes or stands for."""
     found: set[Used] = {values[v].variable or v for v in step.reads}
-    written = {name for v in step.writes if (name := values[v].variable)}
-    found |= written
-    found.update((name,) for name in written)
-    found.update(x for x in where.get(step.op.name, ()) if isinstance(x, str))
+    for value in step.writes:
+        if name := values[value].variable:
+            found |= {name, (name,)}
+    for place in where.get(step.op.name, ()):
+        if isinstance(place, str):
+            found.add(place)
     return found
 
 
-def find_users(steps: Iterable[Step], values: Sequence[PlanValue], where: _Where) -> Users:
-    """Who deals with what, in a whole plan."""
+def find_users(
+    steps: Sequence[Step], values: Sequence[PlanValue], where: _Where
+) -> Generator[None, None, Users]:
+    """Who deals with what, in a whole plan: for one who has time, some steps at a time."""
     found: dict[Used, list[str]] = {}
-    for step in steps:
-        for used in used_by(step, values, where):
-            found.setdefault(used, []).append(step.op.name)
+    for start in range(0, len(steps), _AT_ONCE):
+        for step in steps[start : start + _AT_ONCE]:
+            for used in used_by(step, values, where):
+                found.setdefault(used, []).append(step.op.name)
+        yield
     return {used: tuple(names) for used, names in found.items()}
 
 

@@ -25,7 +25,9 @@ DOCUMENTS = (
     "tutorial", "override_add", "gan", "while_loop", "cond_gradients", "stop_gradient_paths",
     "gradient_clipping", "embedding.pb", "while_loop_with_gradient.pb",
 )  # fmt: skip
-DOINGS = st.sampled_from(["edit", "edit", "edit", "undo", "redo", "step", "continue_", "kill"])
+DOINGS = st.sampled_from(
+    ["edit", "edit", "edit", "undo", "redo", "step", "continue_", "kill", "prepare"]
+)
 
 
 class Editor(ProtocolUser):
@@ -43,6 +45,9 @@ class Editor(ProtocolUser):
                 self.edit(*draw_edit(Random(seed), self.document))
             except (GradstepError, NothingError):
                 return
+        elif what == "prepare":  # as far as the engine comes while nobody asks for anything
+            for _ in range(seed % 4):
+                self.service._service.prepare()
         elif what in ("undo", "redo", "kill"):
             getattr(self, what)()
         elif self.stop is not None and what in self.stop.legal:

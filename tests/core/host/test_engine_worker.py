@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import pytest
@@ -16,6 +17,7 @@ from gradstep.core import garbage_collection
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.host import engine_worker
 from gradstep.core.host.device_services import CpuOnly
+from gradstep.core.host.engine_service import EngineService
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.protocol import framing
 from gradstep.core.protocol import messages as m
@@ -75,6 +77,36 @@ def keep_opening() -> None:
             do(m.Open(), data)
         do(m.Control(command="step"))  # the answer before went ahead of the collection
         assert steps() <= 2 * held
+
+
+def test_the_next_edit_is_prepared_when_nobody_asks(monkeypatch: Any) -> None:
+    """Up to the next request, and on from there after it."""
+    made: list[int] = []
+    prepare = EngineService.prepare
+
+    def noted(service: EngineService) -> bool:
+        made.append(1)
+        return prepare(service)
+
+    monkeypatch.setattr(EngineService, "prepare", noted)
+    data = (EXAMPLES / "tutorial.gradstep").read_bytes()
+    with served() as do:
+        do(m.Open(), data)
+        assert is_soon(lambda: len(made) >= 2)  # the last says that there is no more
+        before = len(made)
+        do(m.Control(command="step"))
+        assert is_soon(lambda: len(made) > before)
+
+
+def test_an_edit_after_that_finds_it_made() -> None:
+    service, data = EngineService(CpuOnly()), (EXAMPLES / "gan.gradstep").read_bytes()
+    service.handle(m.Open(), [data])
+    plan = service._threads.session.plan
+    assert "users" not in vars(plan)
+    while service.prepare():
+        pass
+    assert vars(plan)["users"] == replace(plan).users
+    assert not service.prepare()
 
 
 def steps() -> int:
