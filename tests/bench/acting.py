@@ -1,15 +1,16 @@
 """What a user waits for, by what is done: opening, each kind of edit and its undoing, selecting,
 pointing, a key of a search, a step, a value given by hand.
 
-    python -m tests.bench.acting [VIEW…] [--sizes 1000,10000] [--json] [--profile "edit: stop"]
+    python -m tests.bench.acting [VIEW…] [--sizes 1000,10000] [--json] [--write]
+        [--profile "edit: stop"]
 
 prints, of a training graph that came as a .pb (variables in scopes, a constant that all layers
 read, a group of all initial assignments, Adam's updates), with its scopes folded or all open:
 milliseconds of CPU time of the window's thread and of the engine, from what the user does until all
 of it is painted, and the longest that the window's thread works without looking at what the user
 does next. The median of some rounds. The window is the program's own, with its panels, its engine
-and its layout process, off screen unless QT_QPA_PLATFORM says otherwise. --profile: where the
-thread spends one of these actions.
+and its layout process, off screen unless QT_QPA_PLATFORM says otherwise. --write: also as
+docs/benchmarks-window.md, the last view. --profile: where the thread spends one of these actions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from gradstep.core.document.document import Optimizer
 from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
 from gradstep.gui.look import theme
-from tests.bench import training_graph
+from tests.bench import acting_page, training_graph
 from tests.bench.choices import say
 from tests.bench.sized import answer, parser_of, row_of
 from tests.bench.starting import without_settings
@@ -236,6 +237,11 @@ def _median(costs: Sequence[Costs]) -> Costs:
     return {column: statistics.median(each[column] for each in costs) for column in COLUMNS}
 
 
+def target_of(action: str, size: int) -> float | None:
+    """Seconds; None where there is no target."""
+    return TARGETS[action.partition(":")[0]].get(size)
+
+
 def rows(found: Tables) -> list[dict[str, Any]]:
     """Seconds of window and engine together, and of the window alone while it is deaf; what has a
     target, and whether it is met."""
@@ -244,7 +250,7 @@ def rows(found: Tables) -> list[dict[str, Any]]:
         for size, costs in by_size.items():
             for action, each in costs.items():
                 name = f"{view}, {size:,} operations: {action}"
-                target = TARGETS[action.partition(":")[0]].get(size)
+                target = target_of(action, size)
                 made.append(row_of(name, each["window"] + each["engine"], target) | each)
                 made.append(row_of(f"{name}: deaf", each["deaf"], DEAF.get(size)))
     return made
@@ -254,7 +260,7 @@ def table(size: int, costs: Mapping[str, Costs]) -> str:
     """One action a line, in milliseconds, with its target."""
     lines = [f"{'':24}" + "".join(f"{column:>10}" for column in COLUMNS) + "      both   target"]
     for action, each in costs.items():
-        target = TARGETS[action.partition(":")[0]].get(size)
+        target = target_of(action, size)
         cells = "".join(f"{1000 * each[column]:10.1f}" for column in COLUMNS)
         both = 1000 * (each["window"] + each["engine"])
         lines.append(
@@ -267,6 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("tests.bench.acting", __doc__, SIZES, VIEWS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--profile", default="", metavar="ACTION")
+    parser.add_argument("--write", action="store_true", help=f"write docs/{acting_page.PAGE.name}")
     options = parser.parse_args(arguments)
     found: Tables = {}
     with tempfile.TemporaryDirectory() as home:
@@ -280,6 +287,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 is_open = view == "open"
                 costs = measured(size, is_open, options.rounds, options.profile)
                 found.setdefault(view, {})[size] = costs
+    if options.write:
+        acting_page.write([*found.values()][-1], target_of, lambda _, size: DEAF.get(size))
     tables = (
         (f"scopes {view}, {size:,} operations", table(size, costs))
         for view, by_size in found.items()

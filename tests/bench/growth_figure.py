@@ -26,15 +26,17 @@ _INK, _PALE = "#444444", "#dddddd"
 Costs = Mapping[str, Mapping[int, Mapping[str, float]]]  # shape -> size -> stage -> seconds
 
 
-def figure(found: Costs) -> str:
+def figure(found: Costs, stages: Mapping[str, str] = STAGES) -> str:
     """An SVG document. Behind a stage's name stands its exponent from the first size at which it
-    takes a hundredth of a second to the last."""
+    takes a hundredth of a second to the last. stages: what is drawn -> its colour."""
     width = _LEFT + len(found) * (_PANEL + _GAP)
-    scale = _Scale([x for sizes in found.values() for costs in sizes.values() for x in _of(costs)])
+    scale = _Scale(
+        [x for sizes in found.values() for costs in sizes.values() for x in _of(costs, stages)]
+    )
     body = [
         part
         for number, (shape, sizes) in enumerate(found.items())
-        for part in _panel(_LEFT + number * (_PANEL + _GAP), shape, sizes, scale)
+        for part in _panel(_LEFT + number * (_PANEL + _GAP), shape, sizes, scale, stages)
     ]
     size = f'width="{width}" height="{_TOP + _HEIGHT + 44}"'
     return "\n".join(
@@ -70,12 +72,16 @@ class _Scale:
         return _TOP + _HEIGHT * (1 - part)
 
 
-def _of(costs: Mapping[str, float]) -> Iterator[float]:
-    return (costs[stage] for stage in STAGES if stage in costs)
+def _of(costs: Mapping[str, float], stages: Mapping[str, str]) -> Iterator[float]:
+    return (costs[stage] for stage in stages if stage in costs)
 
 
 def _panel(
-    left: float, shape: str, sizes: Mapping[int, Mapping[str, float]], scale: _Scale
+    left: float,
+    shape: str,
+    sizes: Mapping[int, Mapping[str, float]],
+    scale: _Scale,
+    stages: Mapping[str, str],
 ) -> Iterator[str]:
     low, high = (math.log10(size) for size in (min(sizes), max(sizes)))
 
@@ -95,7 +101,7 @@ def _panel(
     ends = x(first), scale.y(start), x(last), scale.y(start * last / first)
     yield _line(*ends, _INK, dashes="4 4")
     names = {}
-    for stage, color in STAGES.items():
+    for stage, color in stages.items():
         seconds = {size: costs[stage] for size, costs in sizes.items() if stage in costs}
         if not seconds:
             continue

@@ -1,0 +1,44 @@
+"""The page of what actions in the window cost; nothing is timed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.bench import acting, acting_page
+
+
+def costs(factor: float) -> dict[str, dict[str, float]]:
+    one = {"window": 0.01 * factor, "engine": 0.02 * factor, "deaf": 0.04 * factor}
+    return {"edit: stop": one, "look: hover": {"window": 0.001, "engine": 0.0, "deaf": 0.001}}
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setattr(acting_page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(acting_page, "PICTURE", tmp_path / "page.svg")
+    monkeypatch.setattr(acting_page, "NOTES", {"edit: stop": "it is slow", "look: hover": "never"})
+    found = {1_000: costs(1), 10_000: costs(10)}
+    acting_page.write(found, acting.target_of, lambda _, size: acting.DEAF.get(size))
+    ElementTree.parse(acting_page.PICTURE)
+    return acting_page.PAGE.read_text()
+
+
+def test_what_is_over_its_target_is_marked_and_explained(written: str) -> None:
+    rows = [line for line in written.splitlines() if line.startswith("| edit: stop")]
+    assert rows == [
+        "| edit: stop | **30** (16) | **300** (60) | 1.00 |",
+        "| edit: stop | 40 | **400** (100) | 1.00 |",  # deaf
+    ]
+    assert "| look: hover | 1 | 1 |  |" in written
+    assert "- edit: stop: it is slow" in written
+    assert "never" not in written
+
+
+def test_the_notes_are_of_actions_that_there_are() -> None:
+    kinds = {"open", "edit", "undo", "look", "step", "inject"}
+    assert {
+        action.partition(":")[0] for action in (*acting_page.NOTES, *acting_page.LINES)
+    } <= kinds
