@@ -39,7 +39,6 @@ _DECLARED, _GRADIENT, _MADE, _DONE = map(attrgetter, ("declared", "gradient", "m
 _SLOTS = attrgetter("slots")
 _INITIAL: Callable[[VariableUpdate], dict[str, np.ndarray]] = attrgetter("initial")
 _ASKED = attrgetter("made.taken.asked")
-_OPERATIONS = "operations"  # kept with the updates
 _NO_TENSOR = object()
 
 
@@ -69,14 +68,6 @@ class Updates:
         (scope,) = self.targets
         parts = self.first, self.made, self.last, self.initial
         return UpdateRecord(graph, base, scope, self.of, *parts, self, given)
-
-    def operations_in(self, graph: Graph) -> Mapping[str, Operation]:
-        """All that was made, in order. graph: one that has it."""
-        known: Mapping[str, Operation] | None = self.__dict__.get(_OPERATIONS)
-        if known is None:
-            found = zip(self.order, map(graph.operations.__getitem__, self.order), strict=True)
-            known = self.__dict__[_OPERATIONS] = dict(found)
-        return known
 
 
 class Update:

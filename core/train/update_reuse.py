@@ -112,7 +112,7 @@ class UpdateRecord:
         builder = self._builder(base, name)
         if builder is None or not self._stay(builder, given):
             return None
-        return builder.finish_as_built(self.updates.operations_in(self.graph))
+        return builder.finish_as_built(self.updates.order)
 
     def _builder(self, base: Graph, name: str) -> Rebuilder | None:
         known = base is self.base or (edit_before(base) or (None,))[0] is self.base

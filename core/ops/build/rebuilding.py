@@ -26,6 +26,8 @@ from gradstep.core.ops.typing.inference import (
     find_retyped,
     infer_declared,
 )
+from gradstep.core.sequence_places import inserted_places
+from gradstep.core.spliced_mapping import spliced
 
 _MANY = 8  # to one that is dropped there are no more than so many that stay
 _T = TypeVar("_T")
@@ -82,19 +84,20 @@ class Rebuilder(GraphBuilder):
         moved = then ^ now
         return moved.union(*map(parents, moved))
 
-    def finish_as_built(self, made: Mapping[str, Operation]) -> Graph:
+    def finish_as_built(self, made: Sequence[str]) -> Graph:
         """`finish` where nothing was dropped or made. made: what was, the last time, in order."""
-        base, order = self._base, self._built.order
-        if base.order == self._on.order and tuple(self._operations) == order:
+        order = self._built.order
+        if self._base.order == self._on.order and tuple(self._operations) == order:
             return self._finished(order)  # all is in the place that it had
-        self._operations = {**base.operations, **made}
-        return self.finish(tuple(made))
+        return self.finish(made)
 
     def finish(self, made: Sequence[str]) -> Graph:
-        order = (*self._base.order, *made)
-        self._forget(self._dropped.difference(made, self._base.operations), order)
+        there, order = self._base.operations, (*self._base.order, *made)
+        anew = {*self._made}
+        gone = {n for n in self._dropped if n not in anew and n not in there}
+        self._forget(gone, order)
         if tuple(self._operations) != order:
-            self._operations = self._in_line(made, order)
+            self._operations = self._in_line(order)
         return self._finished(order)
 
     def _finished(self, order: tuple[str, ...]) -> Graph:
@@ -145,14 +148,18 @@ class Rebuilder(GraphBuilder):
             self._operations.pop(name, None)
             self._inferrer.forget(name)
 
-    def _in_line(self, made: Sequence[str], order: Sequence[str]) -> dict[str, Operation]:
-        """The operations in order: those of the base, and what was made."""
-        base = self._base.operations
-        if len(base) + len(made) != len(order) or tuple(base) != self._base.order:
-            return _part(self._operations, order)
-        found = dict(base)  # which is copied as it lies
-        found.update(zip(made, map(self._operations.__getitem__, made), strict=True))
-        return found
+    def _in_line(self, order: Sequence[str]) -> dict[str, Operation]:
+        """The operations in order: a few that are new are put where they belong."""
+        operations, there = self._operations, self._built.operations
+        moved = {*chain(self._touched, self._dropped, self._made)}
+        gone = {name for name in moved if name in there and name not in operations}
+        new = {name for name in moved if name in operations and name not in there}
+        places = inserted_places(self._built.order, order, gone, new)
+        if places is None:
+            return _part(operations, order)
+        come = [(place - i, n, operations.pop(n)) for i, (n, place) in enumerate(places.items())]
+        found = spliced(operations, (), come)
+        return found if tuple(found) == order else _part(found, order)
 
     def _find_changes(self) -> Changes:
         then, now = self._built.operations, self._operations
