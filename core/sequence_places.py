@@ -53,10 +53,20 @@ def _of_one_kind(a: Sequence[T], b: Sequence[T]) -> tuple[Sequence[T], Sequence[
 def inserted_places(
     a: Sequence[str], b: Sequence[str], gone: Container[str], new: Container[str]
 ) -> dict[str, int] | None:
-    """Where in `b` what is `new` stands, if `b` is `a` without what is `gone` and with that; else
-    None, or where more than a few entries come or go. Equal entries are skipped over in C."""
+    """Where in `b` what is `new` stands; as `exchanged_places`."""
+    found = exchanged_places(a, b, gone, new)
+    return None if found is None else {b[place]: place for _, place in found[1]}
+
+
+def exchanged_places(
+    a: Sequence[T], b: Sequence[T], gone: Container[T], new: Container[T]
+) -> tuple[list[int], list[tuple[int, int]]] | None:
+    """If `b` is `a` without what is `gone` and with what is `new`: where the one stands in `a`; and
+    for each of the other the place in `a` that it comes before, and its own in `b`. Else None, or
+    where more than a few entries come or go. Equal entries are skipped over in C."""
     a, b = _of_one_kind(a, b)
-    found: dict[str, int] = {}
+    went: list[int] = []
+    came: list[tuple[int, int]] = []
     i, j, steps = 0, 0, 0
     while True:
         run = _alike(a, i, b, j)
@@ -64,12 +74,13 @@ def inserted_places(
         if steps > _FEW:
             return None
         if i < len(a) and a[i] in gone:
+            went.append(i)
             i += 1
         elif j < len(b) and b[j] in new:
-            found[b[j]] = j
+            came.append((i, j))
             j += 1
         else:
-            return found if i == len(a) and j == len(b) else None
+            return (went, came) if i == len(a) and j == len(b) else None
 
 
 def _alike(a: Sequence[object], i: int, b: Sequence[object], j: int) -> int:

@@ -8,46 +8,58 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import compress, count
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.sequence_places import changed_places, exchanged_places
+from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 _OPERATION = itemgetter(0)  # of a TensorRef
-_FEW = 64  # entries, which are looked for one by one
+
+
+class _Missing(NamedTuple):
+    """What a mapping does not have."""
+
+    of: Mapping[Any, Any]
+
+    def __contains__(self, key: object) -> bool:
+        return key not in self.of
 
 
 class _Difference(NamedTuple):
-    """Of two mappings. gone: the places in the one of what the other has not, the last first;
-    renamed, places: those in the other, without these, of another key, and of what another tensor
-    holds or has another key."""
+    """Of two mappings. gone: the places in the one of what the other has not, ascending; come: the
+    place there that each entry comes before that is new, and its own place in the other; places:
+    those in the other of what another tensor holds, or is told otherwise."""
 
     gone: Sequence[int]
-    renamed: Sequence[int]
+    come: Sequence[tuple[int, int]]
     places: Sequence[int]
 
 
 def _difference(
     then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[str]
 ) -> _Difference | None:
-    """None where an entry has come, or many are others."""
-    keys, held = [*then], [*then.values()]
-    less = then.keys() - now.keys() if len(then) > len(now) else frozenset[_K]()
-    if len(less) > _FEW:
+    """None where many are others, or in another order."""
+    moved = exchanged_places([*then], [*now], _Missing(now), _Missing(then))
+    if moved is None:
         return None
-    gone = sorted(map(keys.index, less), reverse=True)
-    for place in gone:
-        del keys[place], held[place]
-    renamed, moved = changed_places(keys, [*now]), changed_places(held, [*now.values()])
-    if renamed is None or moved is None:
+    gone, come = moved
+    held, there = [*then.values()], [*now.values()]
+    for place in reversed(gone):
+        del held[place]
+    for _, place in come:
+        held.insert(place, there[place])
+    places = changed_places(held, there)
+    if places is None:
         return None
-    places = {*renamed, *moved}
     if flipped:
-        others = map(frozenset(flipped).__contains__, map(_OPERATION, now.values()))
-        places.update(compress(count(), others))
-    return _Difference(gone, renamed, sorted(places))
+        names = [*map(_OPERATION, there)]
+        if not (some := frozenset(flipped)).isdisjoint(names):
+            others = compress(count(), map(some.__contains__, names))
+            places = sorted({*places, *others}.difference(place for _, place in come))
+    return _Difference(gone, come, places)
 
 
 def retell_rows(
@@ -60,7 +72,17 @@ def retell_rows(
     """What `tell` tells of each entry of `now`, where it tells something of each. told: the same of
     `then`. None where all have to be told anew."""
     difference = _difference(then, now, flipped) if len(told) == len(then) else None
-    return None if difference is None else _retold(told, now, tell, difference)
+    rows = None if difference is None else _rows(now, tell, difference)
+    if difference is None or rows is None:
+        return None
+    found = [*told]
+    for place in reversed(difference.gone):
+        del found[place]
+    for _, place in difference.come:
+        found.insert(place, rows[place])
+    for place in difference.places:
+        found[place] = rows[place]
+    return found
 
 
 def retell_entries(
@@ -70,32 +92,26 @@ def retell_entries(
     tell: Callable[[TensorRef, TensorRef], tuple[str, str] | None],
     flipped: Collection[str] = (),
 ) -> dict[str, str] | None:
-    """The same of rows that are the entries of a dictionary."""
+    """The same of rows that are the entries of a dictionary, one for each key."""
     difference = _difference(then, now, flipped) if len(told) == len(then) else None
-    if difference is None:
+    rows = None if difference is None else _rows(now, tell, difference)
+    if difference is None or rows is None:
         return None
-    if difference.gone or difference.renamed:
-        rows = _retold([*told.items()], now, tell, difference)
-        return None if rows is None else dict(rows)
-    found, keys = {**told}, [*now]
-    for place in difference.places:
-        row = tell(keys[place], now[keys[place]])
-        if row is None:
-            return None
-        found[row[0]] = row[1]
+    names = [*told] if difference.gone else []
+    gone = [names[place] for place in difference.gone]
+    found = spliced(told, gone, [(at, *rows[place]) for at, place in difference.come])
+    found.update(rows[place] for place in difference.places)
     return found
 
 
-def _retold(
-    told: Sequence[_T],
+def _rows(
     now: Mapping[_K, TensorRef],
     tell: Callable[[_K, TensorRef], _T | None],
     difference: _Difference,
-) -> list[_T] | None:
-    found, keys = [*told], [*now]
-    for place in difference.gone:
-        del found[place]
-    for place in difference.places:
+) -> dict[int, _T] | None:
+    """What there is to tell of what is new, and of what is told otherwise, by its place."""
+    found, keys = dict[int, _T](), [*now]
+    for place in (*(place for _, place in difference.come), *difference.places):
         row = tell(keys[place], now[keys[place]])
         if row is None:
             return None

@@ -57,7 +57,7 @@ class RecordLayout:
         """The layout of a plan that continues this one's; None if it does not, or if that has
         made the arena twice as large."""
         mine = self.plan.values
-        if len(plan.values) < len(mine) or not all(map(operator.is_, mine, plan.values)):
+        if plan.values[: len(mine)] != mine:  # what is the very same is passed over in C
             return None
         kinds = (
             None
@@ -135,7 +135,8 @@ class RecordLayout:
         exchanged = self.plan.exchanged
         if taken is None or exchanged is None:
             return frozenset(filter(able, self.plan.steps))
-        return (taken - exchanged.gone).union(filter(able, exchanged.new))
+        new, gone = [*filter(able, exchanged.new)], taken & exchanged.gone
+        return (taken - gone).union(new) if new or gone else taken
 
     @cached_property
     def constants(self) -> frozenset[int]:

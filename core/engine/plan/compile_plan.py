@@ -65,26 +65,33 @@ def _compiled(
     previous: Plan | None,
 ) -> Plan:
     if previous is not None and _asks_the_same(previous, fetches, targets, types, graph):
-        needed = previous.needed.after(graph, previous.needed.wanted)
+        needed = previous.needed.after(graph, previous.needed.wanted, previous.step_of)
         if not needed.missing:
             plan = _continued(graph, needed, fetches, targets, previous)
             if plan.is_dense:
                 return plan
     fetched = [*map(_OP, fetches)]
-    for name in filterfalse(graph.operations.__contains__, (*targets, *fetched)):
-        raise unknown_name(name, graph.operations)
     cut = {ref.op for ref in types}
-    wanted = (*targets, *(fetched if cut.isdisjoint(fetched) else _computed(fetches, types)))
+    apart = cut.isdisjoint(fetched)
+    wanted = (*targets, *(fetched if apart else _computed(fetches, types)))
     if previous is not None and previous.types.fed == types:
-        needed = previous.needed.after(graph, wanted)
+        needed = previous.needed.after(graph, wanted, previous.step_of)
+        _require_there(graph, () if apart and not needed.missing else (*targets, *fetched))
         plan = _continued(graph, needed, fetches, targets, previous)
         if plan.is_dense:
             return plan
+    _require_there(graph, (*targets, *fetched))
     needed = Needed(graph, types, wanted)
     resolver = Resolver(RunTypes(infer_declared(graph), types), compile_body)
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
+
+
+def _require_there(graph: Graph, names: Iterable[str]) -> None:
+    """Raise GradstepError for a name that the graph does not have."""
+    for name in filterfalse(graph.operations.__contains__, names):
+        raise unknown_name(name, graph.operations)
 
 
 def _asks_the_same(

@@ -24,7 +24,6 @@ from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.engine.plan.value_makers import MadeBy, Makers, find_makers, makers_after
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -251,9 +250,9 @@ def assemble(
         branches=resolver.branches,
         exchanged=None if resolver.branches or touched is None else touched.exchanged(steps, where),
     )
-    needed.forget_changes()
     if touched is not None:
         _carry_over(plan, touched)
+    needed.forget_changes()
     return plan
 
 
@@ -263,7 +262,8 @@ def _carry_over(plan: Plan, touched: TouchedSteps) -> None:
     known.update(step_of=touched.places, users=touched.users, loops=())
     if plan.versions is before.versions:
         known["overtaken"] = before.overtaken
-    others = [*find_others(before.variables, plan.variables)]
+    there, then = plan.variables, before.variables
+    others = [n for n in touched.stored if n in there and there[n] is not then.get(n)]
     if not others and len(plan.variables) == len(before.variables):
         known["firsts"] = before.firsts
     own = _are_own((name, plan.variables[name]) for name in others)
@@ -282,11 +282,7 @@ def ends_of(plan: Plan, before: Sequence[Step]) -> tuple[int, int]:
 
 
 def _whereabouts_after(plan: Plan, touched: TouchedSteps) -> Sequence[Whereabouts | None]:
-    steps, then, of = plan.steps, touched.previous.steps, plan.tensors.of
-    first, last = ends_of(plan, then)
-    before = touched.previous.whereabouts
-    middle = map(of.get, plan.needed.names[first : len(steps) - last])
-    found = [*before[:first], *middle, *before[len(then) - last :]]
+    of, found = plan.tensors.of, touched.arrange(touched.previous.whereabouts)
     for name in touched.seen & touched.places.keys():
         found[touched.places[name]] = of.get(name)
     return found

@@ -9,8 +9,7 @@ of the same type, so that its readers can stay, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, compress, count, filterfalse
-from operator import not_
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.plan.fed_types import Outputs
@@ -26,7 +25,6 @@ from gradstep.core.ops.declare.table import OpDef, find
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
 
-_FEW = 64  # of which each is taken out by itself
 MOST_TOUCHED = 0.25  # of the steps; beyond that all are looked at, one after the other
 
 
@@ -70,8 +68,8 @@ class IncrementalResolver(Resolver):
         if names is not previous.needed.names:
             if not (needed.keeps_sequence or _keep_sequence(previous.needed.names, needed)):
                 return False
-            now = place_steps(names, then, needed.left, needed.entered)
-        self.touched = touched = TouchedSteps(now, previous)
+            now = place_steps(names, then, needed.left, needed.entries)
+        self.touched = touched = TouchedSteps(now, previous, needed)
         self.variables = dict(previous.variables)
         # To those that are not opened nobody adds.
         self.versions.update(previous.versions)  # type: ignore[arg-type]
@@ -82,29 +80,12 @@ class IncrementalResolver(Resolver):
             touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
-        steps = self._in_place(needed)
+        steps: list[Any] = touched.arrange(previous.steps)
         for place in touched:
             steps[place] = self._look_at(needed.graph[names[place]])
         self.steps = steps
         self._put_variables_in_order()
         return True
-
-    def _in_place(self, needed: Needed) -> list[Step]:
-        """The steps of the plan before where their operations have theirs now; at those that are
-        new there is none yet."""
-        before, steps = self._previous.needed.names, self._previous.steps
-        if needed.names is before:
-            return [*steps]
-        left, entered = needed.left, needed.entered
-        if len(left) > _FEW:
-            found: list[Any] = [*compress(steps, map(not_, map(left.__contains__, before)))]
-        else:
-            found, places = [*steps], self._previous.step_of
-            for place in sorted(map(places.__getitem__, left), reverse=True):
-                del found[place]
-        for place in compress(count(), map(entered.__contains__, needed.names)) if entered else ():
-            found.insert(place, None)
-        return found
 
     def _look_at(self, op: Operation) -> Step:
         """The step of an operation that may have been touched."""
@@ -165,6 +146,8 @@ class IncrementalResolver(Resolver):
     def _put_variables_in_order(self) -> None:
         """In that in which they are declared."""
         assert self.touched is not None
+        if not self.touched.opened and not self.touched.stored:
+            return
         if list(self.variables) == list(self._previous.variables):
             return
         places, variables = self.touched.places, self.variables
@@ -297,6 +280,8 @@ class IncrementalResolver(Resolver):
 
     def _store(self, name: str, variable: Variable) -> None:
         self.variables[name] = variable
+        if self.touched is not None:
+            self.touched.stored.add(name)
         there = self._previous.variables.get(name)
         if there is not None and there.type == variable.type:
             self.versions[name] = [self._previous.versions[name][0]]

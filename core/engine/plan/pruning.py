@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, count
 from operator import is_not
 
 from gradstep.core.graph.carry_over import edit_before
@@ -54,6 +55,15 @@ class Needed:
     def forget_changes(self) -> None:
         """Nobody asks what is other than before any more."""
         self.changed, self.entered, self.left = frozenset(), set(), set()
+        self.__dict__.pop("entries", None)
+
+    @cached_property
+    def entries(self) -> Mapping[str, int]:
+        """Where those come that were not needed before."""
+        places = compress(
+            count(), map(self.entered.__contains__, self.names if self.entered else ())
+        )
+        return {self.names[place]: place for place in places}
 
     @cached_property
     def missing(self) -> set[str]:
@@ -70,8 +80,11 @@ class Needed:
         """What must run, in order."""
         return [*map(self.graph.operations.__getitem__, self.names)]
 
-    def after(self, graph: Graph, wanted: Sequence[str]) -> Needed:
-        """The same for an edited graph: only what has changed is looked at."""
+    def after(
+        self, graph: Graph, wanted: Sequence[str], places: Mapping[str, int] | None = None
+    ) -> Needed:
+        """The same for an edited graph: only what has changed is looked at. places: of the names,
+        where somebody knows them."""
         old, new = self.graph.operations, graph.operations
         if any(old.get(name) is not new.get(name) for name in self._cut):
             other = Needed(graph, self._fed, wanted)  # other wires may be cut
@@ -96,14 +109,18 @@ class Needed:
         other.left = {*filter(old.__contains__, left)}  # what was missing had no step
         if not other.entered and not other.left and graph.order == self.graph.order:
             other.names = self.names
-        elif (names := self._spliced(other)) is not None:
-            other.names, other.keeps_sequence = names, True
+        elif (found := self._spliced(other, places)) is not None:
+            other.names, other.entries = found
+            other.keeps_sequence = True
         absent = chain(self.missing, changed, other.entered)
         other.missing = {n for n in absent if n in other.counts and n not in new}
         return other
 
-    def _spliced(self, other: Needed) -> list[str] | None:
-        """The names of the other, from these; None where that is no matter of a few."""
+    def _spliced(
+        self, other: Needed, places: Mapping[str, int] | None
+    ) -> tuple[list[str], Mapping[str, int]] | None:
+        """The names of the other, from these, and its entries; None where that is no matter of a
+        few."""
         order, left, entered = other.graph.order, other.left, other.entered
         before, changes = edit_before(other.graph) or (None, Changes())
         missing = self.missing or any(
@@ -114,18 +131,25 @@ class Needed:
         new = inserted_places(before.order, order, changes.removed, changes.added)
         if new is None:
             return None
-        names, last = [*self.names], -1
-        for name in left:
-            names.remove(name)
-        for place in sorted(new[n] if n in new else order.index(n) for n in entered):
-            before_it = next((n for n in reversed(order[:place]) if n in other.counts), None)
+        names, place_of = [*self.names], self.names.index if places is None else places.__getitem__
+        gone = sorted(map(place_of, left))
+        for place in reversed(gone):
+            del names[place]
+        come, at = sorted(new[n] if n in new else order.index(n) for n in entered), -1
+        entries: dict[str, int] = {}
+        for number, place in enumerate(come):
+            earlier = map(order.__getitem__, range(place)[::-1])
+            before_it = next(filter(other.counts.__contains__, earlier), None)
             if before_it is None:
-                last = -1
-            elif last < 0 or names[last] != before_it:
-                last = names.index(before_it)
-            last += 1
-            names.insert(last, order[place])
-        return names
+                at = 0
+            elif before_it in entered:  # the one that was put in last
+                at += 1
+            else:
+                at = place_of(before_it)
+                at += number + 1 - bisect_left(gone, at)
+            names.insert(at, order[place])
+            entries[order[place]] = at
+        return names, entries
 
     def _find_changed(self, graph: Graph) -> list[str]:
         """The operations that are needed here and are others in `graph`."""

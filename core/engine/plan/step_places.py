@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import compress, count
+from itertools import count
 
 _FEW = 64  # that came or went; of more all are numbered
 _DEEPEST = 4  # edits in a row; the next one numbers all
@@ -18,15 +18,15 @@ def place_steps(
     names: Sequence[str],
     before: Mapping[str, int],
     left: Collection[str],
-    entered: Collection[str],
+    entered: Mapping[str, int],
 ) -> Mapping[str, int]:
     """Operation -> its place in `names`. before: the same of names among which others were, `left`,
-    and not those that `entered`; what both have comes in the same order."""
+    and not those that `entered`, of which these are the places, ascending; what both have comes in
+    the same order."""
     deep = before.depth if isinstance(before, StepPlaces) else 0
     if len(left) + len(entered) > _FEW or deep >= _DEEPEST:
         return dict(zip(names, count(), strict=False))
-    come = compress(enumerate(names), map(entered.__contains__, names)) if entered else ()
-    return StepPlaces(names, before, left, {name: place for place, name in come}, deep + 1)
+    return StepPlaces(names, before, left, entered, deep + 1)
 
 
 class StepPlaces(Mapping[str, int]):
@@ -44,7 +44,7 @@ class StepPlaces(Mapping[str, int]):
         self._left, self._entered = frozenset(left), entered
         self._gone = sorted(map(before.__getitem__, self._left))
         # For each that entered, how many of those that stayed come before it.
-        self._stayed = [place - i for i, place in enumerate(sorted(entered.values()))]
+        self._stayed = [place - i for i, place in enumerate(entered.values())]
 
     def __getitem__(self, name: str) -> int:
         found = self.get(name)

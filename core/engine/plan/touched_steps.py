@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import compress, zip_longest
+from operator import not_
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
 from gradstep.core.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
+    from gradstep.core.engine.plan.pruning import Needed
 
+_FEW = 64  # steps, of which each is taken out by itself
+_T = TypeVar("_T")
 # A value that is no variable's; a variable, by the name of its storage; that it is written.
 Used = int | str | tuple[str]
 Users = Mapping[Used, tuple[str, ...]]  # the operations of the steps that deal with each
@@ -75,12 +79,14 @@ class Exchanged(NamedTuple):
 class TouchedSteps:
     """Those that are still to be looked at, ascending, while looking at one may add others.
 
-    places: of the operations, in the order after the edit. previous: the plan before it. opened:
-    variables that it may have touched. seen: see `note`.
+    places: of the operations, in the order after the edit. previous: the plan before it. needed:
+    what has to run; what has had to then comes as it came. opened: variables that the edit may have
+    touched; stored: those that are declared anew. seen: see `note`.
     """
 
-    def __init__(self, places: Mapping[str, int], previous: Plan) -> None:
+    def __init__(self, places: Mapping[str, int], previous: Plan, needed: Needed) -> None:
         self.places, self.place = places, 0
+        self._left, self._entries = needed.left, needed.entries
         self.previous = previous
         self.seen: set[str] = set()  # operations whose steps were looked at, or are gone
         self._before = previous.users
@@ -89,9 +95,25 @@ class TouchedSteps:
         self._queue: list[int] = []
         self._queued: set[int] = set()
         self.opened: set[str] = set()
+        self.stored: set[str] = set()
         self._versions = previous.versions
         self._gone: set[Step] = set()
         self._new: set[Step] = set()
+
+    def arrange(self, rows: Sequence[_T]) -> list[_T | None]:
+        """What there was of each step of the plan before, where the steps are now; None of those
+        that are new."""
+        left, before = self._left, self.previous
+        if len(left) > _FEW:
+            stay = map(not_, map(left.__contains__, before.needed.names))
+            found: list[_T | None] = [*compress(rows, stay)]
+        else:
+            found = [*rows]
+            for place in sorted(map(before.step_of.__getitem__, left), reverse=True):
+                del found[place]
+        for place in self._entries.values():
+            found.insert(place, None)
+        return found
 
     def push(self, names: Iterable[str]) -> None:
         """Look at the steps of these operations, if they are still to come."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from functools import partial
-from itertools import compress, count, repeat
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -198,10 +196,10 @@ class Binding:
             taken = TakenCalls()  # which versions may lack a value is found on the way
         elif other:
             taken = taken.without(lambda step: not other.isdisjoint(step.reads))
-        calls, made = taken.of(self.plan), list[Calls]()
-        for place in compress(count(), map(is_, calls, repeat(None))):
-            calls[place] = self._calls_of(steps[place])
-            made.append(calls[place])
+        calls, lacking = taken.of(self.plan)
+        made: list[Calls] = [self._calls_of(steps[place]) for place in lacking]
+        for place, each in zip(lacking, made, strict=True):
+            calls[place] = each
         unsplit = self._were_unsplit and not StepCalls(made).is_split
         self._taken, self._were_unsplit = TakenCalls(), False
         self._calls = StepCalls(calls, is_split=False if unsplit else None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import compress, repeat
-from operator import is_not
+from itertools import compress, count, repeat
+from operator import is_, is_not
 from typing import Any
 
 from gradstep.core.engine.calls.call_loop import Call
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.plan.touched_steps import Exchanged
 
 Calls = tuple[Call, ...]
 
@@ -38,15 +39,23 @@ class TakenCalls:
 
     def lack(self, steps: frozenset[Step], plan: Plan) -> frozenset[Step]:
         """Those of these steps of a plan that have none."""
-        if self._is_whole and (known := plan.exchanged) and known.before is self._steps:
+        if (known := self._exchanged(plan)) is not None:
             return steps & known.new
         return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))
 
-    def of(self, plan: Plan) -> list[Any]:
-        """The calls of each step of a plan; None where there are none. In C, and a matter of
-        copying where the steps stay in line with the first or the last."""
+    def of(self, plan: Plan) -> tuple[list[Any], list[int]]:
+        """The calls of each step of a plan, None where there are none; and where that is. In C, and
+        a matter of copying where the steps stay in line with the first or the last."""
         first, last = ends_of(plan, self._steps)
         old, new = (slice(first, len(each) - last) for each in (self._steps, plan.steps))
         known = dict(zip(self._steps[old], self._calls[old], strict=True))
         middle = map(known.get, plan.steps[new])
-        return [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
+        calls = [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
+        if (there := self._exchanged(plan)) is not None:
+            return calls, sorted(plan.step_of[step.op.name] for step in there.new)
+        return calls, [*compress(count(), map(is_, calls, repeat(None)))]
+
+    def _exchanged(self, plan: Plan) -> Exchanged | None:
+        """How the steps of a plan differ from these, if that is known and all of these are here."""
+        known = plan.exchanged if self._is_whole else None
+        return None if known is None or known.before is not self._steps else known

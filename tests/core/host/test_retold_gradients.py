@@ -40,14 +40,21 @@ def test_it_is_as_anew_or_left_to_others(
 def test_only_what_an_edit_changed_is_told(
     then: dict[TensorRef, TensorRef], data: st.DataObject
 ) -> None:
-    """An entry that is gone, one that another tensor holds, one of another name."""
+    """An entry that is gone, one that another tensor holds, one of another name, one more."""
     then = {ref: held for ref, held in then.items() if held.op != "g0"}
     pairs = [*then.items()]
     if pairs:
         place = data.draw(st.integers(0, len(pairs) - 1))
         ref, held = pairs[place]
         instead: list[tuple[TensorRef, TensorRef]] = data.draw(
-            st.sampled_from([[], [(ref, TensorRef("g9"))], [(TensorRef("y"), held)]])
+            st.sampled_from(
+                [
+                    [],
+                    [(ref, TensorRef("g9"))],
+                    [(TensorRef("y"), held)],
+                    [(TensorRef("y"), TensorRef("g9")), (ref, held)],
+                ]
+            )
         )
         pairs[place : place + 1] = instead
     now, asked = dict(pairs), list[TensorRef]()

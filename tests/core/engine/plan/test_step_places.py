@@ -26,7 +26,8 @@ def test_after_any_edits_each_step_has_its_place(data: st.DataObject) -> None:
         for name in data.draw(st.sets(st.sampled_from(NAMES))) - {*names}:
             now.insert(data.draw(st.integers(0, len(now))), name)
             entered.add(name)
-        found = place_steps(now, places, left, entered)
+        entries = {name: place for place, name in enumerate(now) if name in entered}
+        found = place_steps(now, places, left, entries)
         assert dict(found) == {name: i for i, name in enumerate(now)}
         assert [*found] == now
         assert {n for n in NAMES if n in found} == {*now}
@@ -52,8 +53,8 @@ def test_who_asks_for_a_few_has_not_all_numbered() -> None:
     names = _Counted(NAMES)
     places: Any = {name: i for i, name in enumerate(NAMES)}
     for _ in range(4):
-        places = place_steps(names, places, (), ())
+        places = place_steps(names, places, (), {})
     assert (places["op7"], places.depth, names.times) == (7, 4, 0)
     assert not isinstance(
-        place_steps(names, places, (), ()), StepPlaces
+        place_steps(names, places, (), {}), StepPlaces
     )  # once in a while they are
