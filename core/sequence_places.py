@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one
 _STRIDE = 16  # entries that are compared at once, at first
 _LONGEST = 1024  # and at most: so many are looked through again where one differs
+
+
+class Outside(NamedTuple):
+    """All that something does not have."""
+
+    of: Container[Any]
+
+    def __contains__(self, entry: object) -> bool:
+        return entry not in self.of
 
 
 def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:

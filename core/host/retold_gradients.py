@@ -8,24 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import compress, count
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import changed_places, exchanged_places
+from gradstep.core.sequence_places import Outside, changed_places, exchanged_places
 from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 _OPERATION = itemgetter(0)  # of a TensorRef
-
-
-class _Missing(NamedTuple):
-    """What a mapping does not have."""
-
-    of: Mapping[Any, Any]
-
-    def __contains__(self, key: object) -> bool:
-        return key not in self.of
 
 
 class _Difference(NamedTuple):
@@ -42,7 +33,7 @@ def _difference(
     then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[str]
 ) -> _Difference | None:
     """None where many are others, or in another order."""
-    moved = exchanged_places([*then], [*now], _Missing(now), _Missing(then))
+    moved = exchanged_places([*then], [*now], Outside(now), Outside(then))
     if moved is None:
         return None
     gone, come = moved

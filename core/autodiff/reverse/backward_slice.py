@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
 from itertools import compress, count
 from operator import ne
+from weakref import ref as weak
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
-from gradstep.core.graph.changes import Changes, find_others
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
+from gradstep.core.spliced_mapping import spliced
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 
@@ -27,6 +29,8 @@ class BackwardSlice:
     arrivals: operation of the path -> the wires over which gradients may come back to it, in the
               order in which TensorFlow adds them up.
     """
+
+    _since: tuple[weak[BackwardSlice], frozenset[str]] | None = None
 
     def __init__(
         self, graph: Graph, types: TensorTypes, of: Sequence[TensorRef], wrt: Sequence[TensorRef]
@@ -45,9 +49,12 @@ class BackwardSlice:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
         self.arrivals = {name: tuple(arrivals) for name, arrivals in found.items()}
 
-    def after(self, graph: Graph, types: TensorTypes, changes: Changes) -> BackwardSlice | None:
+    def after(
+        self, graph: Graph, types: TensorTypes, changes: Changes, retyped: Iterable[str]
+    ) -> BackwardSlice | None:
         """The same in a graph after an edit, which may have given one operation another name; None
-        if other operations may be visited, or in another order."""
+        if other operations may be visited, or in another order. retyped: operations that may have
+        other types."""
         named = _find_renamed(self.graph, graph, changes)
         if named is None or not named.keys().isdisjoint(self.exits):
             return None
@@ -57,13 +64,16 @@ class BackwardSlice:
             then, now = old[earlier.get(name, name)], new[name]
             if "Exit" in (then.type, now.type) or _inputs(then, named) != _inputs(now, {}):
                 return None
-        for name in find_others(self.types.of, types.of):
+        for name in filter(types.of.__contains__, retyped):
             if _carriers(self.types, earlier.get(name, name)) != _carriers(types, name):
                 return None
         found = copy(self)
         found.graph, found.types = graph, types
+        found._since = weak(self), frozenset()
         for before, name in named.items():
             found._rename(old[before], name)
+            moved = {before, name, *(ref.op for ref in old[before].inputs if ref is not None)}
+            found._since = weak(self), frozenset(moved)
         others = (name for name in (*changes.changed, *named.values()) if name in found.path)
         found.path = {**found.path, **{name: new[name] for name in others}}
         return found
@@ -76,11 +86,12 @@ class BackwardSlice:
             self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, dict(self.arrivals)
         if old in self.path:
-            names = [*self.path]
-            names[names.index(old)] = name
-            self.path = dict(zip(names, self.path.values(), strict=True))
+            place = list(self.path).index(old)
+            self.path = spliced(self.path, [old], [(place, name, self.path[old])])
         if old in self.live:
-            self.live = (self.live - {old}) | {name}
+            self.live = self.live.copy()
+            self.live.remove(old)
+            self.live.add(name)
         for source in {ref.op for ref in op.inputs if ref is not None} & arrivals.keys():
             arrivals[source] = tuple(
                 (at, name if reader == old else reader, index)
@@ -117,14 +128,27 @@ class BackwardSlice:
         """The operations of the path at which a visit finds something else than in `other`, not
         counting those that are others themselves."""
         path, graphs = self.path, (self.graph, other.graph)
-        arrivals = (map(slice.arrivals.get, path) for slice in (self, other))
-        found = {*compress(path, map(ne, *arrivals))}
-        for name in (path.keys() ^ other.path.keys()) | (self.live ^ other.live):
+        found, moved = self._moved_since(other)
+        for name in moved:
             there = (graph.consumers[name] for graph in graphs if name in graph)
             found.update(edge.op for edges in there for edge in edges)
         for a, b in ((self.asked, other.asked), (self.exits, other.exits)):
-            found.update(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
-        return found & path.keys()
+            if a is not b:
+                found.update(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
+        return {name for name in found if name in path}
+
+    def _moved_since(self, other: BackwardSlice) -> tuple[set[str], set[str]]:
+        """Operations to which gradients may come back otherwise than in `other`; and those that
+        only the one visits, or that are live only in the one."""
+        path = self.path
+        if self._since is not None and self._since[0]() is other:
+            moved = self._since[1]  # others are as they were
+            arrived = {n for n in moved if self.arrivals.get(n) != other.arrivals.get(n)}
+            ends = {n for n in moved if (n in path) != (n in other.path)}
+            return arrived, ends | {n for n in moved if (n in self.live) != (n in other.live)}
+        arrivals = (map(slice.arrivals.get, path) for slice in (self, other))
+        ends = (path.keys() ^ other.path.keys()) | (self.live ^ other.live)
+        return {*compress(path, map(ne, *arrivals))}, ends
 
     def _walk(self, below: set[str]) -> dict[str, list[Arrival]]:
         """Fills the path; the arrivals in the order in which they are met."""

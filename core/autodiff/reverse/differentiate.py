@@ -36,7 +36,7 @@ from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.rebuilding import Rebuilder
-from gradstep.core.ops.typing.inference import has_loops, infer_declared
+from gradstep.core.ops.typing.inference import find_retyped, has_loops, infer_declared
 
 _PARTS = attrgetter("gradients"), attrgetter("slices"), attrgetter("edges"), attrgetter("blocked")
 _GRADIENTS, _SLICES, _EDGES, _BLOCKED = _PARTS
@@ -183,7 +183,7 @@ def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | Non
             return known
         edited, changes = edit_before(graph) or (None, Changes())
         if edited is known.graph:
-            found = known.after(graph, types, changes)
+            found = known.after(graph, types, changes, find_retyped(known.graph, graph))
             if found is not None:
                 return found
     return BackwardSlice(graph, types, request.of, request.wrt)

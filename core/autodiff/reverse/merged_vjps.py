@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.spliced_mapping import spliced
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
@@ -19,8 +20,8 @@ _CUSTOM = attrgetter("custom")
 
 class MergedVjps:
     """vjps: in their order. loops: whether some of them, or of those before, are of loops. changed:
-    of these, and there is no other, the VJPs that are not what they were, each in the place of the
-    one that it was; None where that is not known."""
+    of these, and there is no other, the VJPs that are not what they were, in their order, each in
+    the place of the one that it was; None where that is not known."""
 
     def __init__(self, vjps: Vjps, loops: bool, changed: Changed | None = None) -> None:
         self._vjps = dict(_with_inside(vjps)) if loops else vjps
@@ -35,8 +36,13 @@ class MergedVjps:
             found = self._patched(part, before, self._changed)
             if found is not None:
                 return found
+        return self._entries(part, self._vjps.values())
+
+    def _entries(
+        self, part: Callable[[VjpResult], Mapping[_K, _V]], vjps: Iterable[VjpResult]
+    ) -> dict[_K, _V]:
         entries: dict[_K, _V] = {}
-        deque(map(entries.update, filter(None, map(part, self._vjps.values()))), maxlen=0)  # in C
+        deque(map(entries.update, filter(None, map(part, vjps))), maxlen=0)  # in C
         return entries
 
     def custom(self, before: Mapping[str, str] | None = None) -> Mapping[str, str]:
@@ -55,8 +61,10 @@ class MergedVjps:
         before: Mapping[_K, _V],
         changed: Changed,
     ) -> Mapping[_K, _V] | None:
-        """None where entries come: others are in their places then. An entry for another key is in
-        the place of the one that it is instead of."""
+        """None where entries come among others, which then have other places. One for another
+        key is in the place of the one that it is instead of."""
+        if not before:
+            return self._entries(part, map(self._vjps.__getitem__, changed)) or before
         entries, gone, renamed = dict[_K, _V](), list[_K](), dict[_K, _K]()
         for name, vjp in changed.items():
             old = {} if vjp is None else part(vjp)
@@ -83,10 +91,8 @@ class MergedVjps:
 def _renamed(before: Mapping[_K, _V], names: Mapping[_K, _K]) -> dict[_K, _V]:
     """Under other names what is called as one of these."""
     keys = [*before]
-    places = {keys.index(old): new for old, new in names.items()}
-    for place, new in places.items():
-        keys[place] = new
-    return dict(zip(keys, before.values(), strict=True))
+    places = sorted((keys.index(old), old) for old in names)
+    return spliced(before, names, [(place, names[old], before[old]) for place, old in places])
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate, compress, count, islice, pairwise, repeat
-from operator import add, attrgetter, ne
+from operator import add, attrgetter, itemgetter, ne
+from typing import Any
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
@@ -30,6 +31,8 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
+from gradstep.core.sequence_places import Outside, exchanged_places
+from gradstep.core.spliced_mapping import spliced
 
 _MADE = attrgetter("made")
 _ANEW = -2  # the place of who was visited again: no other comes right behind it
@@ -118,28 +121,36 @@ class RepeatedPass:
         self._made: dict[str, list[str]] = {}  # by those that are visited
         self.visited: dict[str, VjpResult | None] = {}
         path, vjps = backward.slice.path, before.vjps
-        self.same = list(vjps) == list(path)  # whether the path is what it was
-        self.gone = {} if self.same else {n: vjp for n, vjp in vjps.items() if n not in path}
+        then, now = [*vjps], [*path]
+        self.same = then == now  # whether the path is what it was
+        # What is not in it any more, and what is in it now, where that is a few.
+        self._moved = exchanged_places(then, now, Outside(path), Outside(vjps))
+        if self._moved is not None:
+            self.gone = {then[place]: vjps[then[place]] for place in self._moved[0]}
+        else:
+            self.gone = {n: vjp for n, vjp in vjps.items() if n not in path}
         builder.drop(self._made_before[: before.first])
         builder.drop(self._made_before[before.starts[-1] :])
 
     def run(self) -> None:
         """After the pass has got its seeds."""
-        now = self.record = PassRecord.start(self.backward)
         self._seeds = self._builder.made_since(0)
         backward, vjps = self.backward, self._before.vjps
         path, places = backward.slice.path, backward.slice.places
-        differing = _find_differing(self._before, now)
+        names, new = list(path), set[str]()
+        if self._moved is not None:
+            come: list[tuple[int, str, Any]] = [(at, names[i], None) for at, i in self._moved[1]]
+            backward.vjps = spliced(vjps, self.gone, come)
+            new.update(name for _, name, _ in come)
+        else:
+            backward.vjps = dict(zip(path, map(vjps.get, path), strict=True))  # type: ignore[arg-type]
+            new = path.keys() - vjps.keys()
+        now = self.record = PassRecord.start(self.backward)
+        differing = _find_differing(self._before, now) | new
         if self._before.seeds != now.seeds or not all(map(self._is_known, self._seeds)):
             differing |= self._before.seeds.keys() | now.seeds.keys()
-        if self.same:
-            backward.vjps.update(vjps)
-        else:
-            backward.vjps.update(zip(path, map(vjps.get, path), strict=True))  # type: ignore[arg-type]
-            differing |= path.keys() - vjps.keys()
         for name, vjp in self.gone.items():
             self._drop(name, vjp)
-        names = list(path)
         queue = sorted(places[name] for name in differing if name in places)
         queued = set(queue)
         while queue:
@@ -167,16 +178,27 @@ class RepeatedPass:
 
     def order_made(self) -> list[str]:
         """All that was made, in order."""
+        return self._spliced_made() if self._moved is not None else self._gathered_made()
+
+    def _spliced_made(self) -> list[str]:
+        """From what was made before, where a few have come to the path or left it."""
+        assert self._moved is not None
+        before, made, now, done = self._before, self._made_before, self._seeds, self._before.first
+        starts, (gone, come) = before.starts, self._moved
+        path, places = [*self.backward.slice.path], before.slice.places
+        rows = [(at, 0, path[place]) for at, place in come]  # what comes before the others there
+        rows += [(places[name], 1, name) for name in self.visited if name in places]
+        rows += [(place, 1, "") for place in gone]
+        for place, was_there, name in sorted(rows, key=itemgetter(0, 1)):
+            now += made[done : starts[place]]
+            now += self._made.get(name, ())
+            done = starts[place + was_there]
+        return now + made[done : starts[-1]]
+
+    def _gathered_made(self) -> list[str]:
+        """The same for any other path."""
         before, made, now = self._before, self._made_before, self._seeds
         places = before.slice.places
-        if self.same:
-            done = before.first
-            for name in sorted(self.visited, key=places.__getitem__):
-                start, stop = self._made_for(name)
-                now += made[done:start]
-                now += self._made[name]
-                done = stop
-            return now + made[done : before.starts[-1]]
         path, starts = [*self.backward.slice.path], before.starts
         if not path:
             return now

@@ -10,7 +10,7 @@ from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.graph.carry_over import continue_graph, edit_before
 from gradstep.core.graph.edits import rename
 from gradstep.core.graph.model import Graph
-from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.inference import find_retyped, infer_declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
@@ -45,7 +45,9 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     inference, edit = infer_declared(after), edit_before(after)
     if edit is None or inference.problems or asked - after.operations.keys():
         return
-    found = known.after(after, inference.types, edit[1])
+    found = known.after(after, inference.types, edit[1], find_retyped(graph, after))
     assert found is not None or not renamed
     if found is not None:
-        assert _parts(found) == _parts(BackwardSlice(after, inference.types, of, wrt))
+        anew = BackwardSlice(after, inference.types, of, wrt)
+        assert _parts(found) == _parts(anew)
+        assert found.differing_from(known) == anew.differing_from(known)
