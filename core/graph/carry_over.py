@@ -75,6 +75,8 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
             there["readers"] = readers
     if "by_type" in known and "by_type" not in there:
         there["by_type"] = _by_type_after(graph, before, changes)
+    if "control_outputs" in known and _wait_alike(before, graph, changes):
+        there.setdefault("control_outputs", before.control_outputs)
     gone, new = changes.removed | changes.changed, (*changes.added, *changes.changed)
     if "marked" in known and "marked" not in there:
         marks = marked_among(graph.operations, new)
@@ -136,6 +138,16 @@ def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks)
 
 def _needs(op: Operation) -> tuple[object, object]:
     return op.inputs, op.control_inputs
+
+
+def _wait_alike(before: Graph, after: Graph, changes: Changes) -> bool:
+    """Whether the very same operations wait for the same ones."""
+    then, now = before.operations, after.operations
+    return (
+        not any(now[name].control_inputs for name in changes.added)
+        and not any(then[name].control_inputs for name in changes.removed)
+        and all(then[n].control_inputs == now[n].control_inputs for n in changes.changed)
+    )
 
 
 def _readers_after(

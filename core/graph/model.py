@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import compress, count
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -150,6 +151,7 @@ def _is_index(text: str) -> bool:
 
 # bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these; Unread; Loop.
 AttrValue = Any
+_CONTROL_INPUTS = attrgetter("control_inputs")
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
 
 
@@ -258,6 +260,16 @@ class Graph:
         return {name: tuple(edges) for name, edges in found.items()}, frozenset(missing)
 
     @cached_property
+    def control_outputs(self) -> Mapping[str, tuple[str, ...]]:
+        """Name -> the operations that have it as a control input, in no order; of those that are
+        one, also of names that are not there."""
+        found: dict[str, list[str]] = {}
+        for op in compress(self, map(_CONTROL_INPUTS, self)):
+            for name in op.control_inputs:
+                found.setdefault(name, []).append(op.name)
+        return {name: tuple(after) for name, after in found.items()}
+
+    @cached_property
     def by_type(self) -> Mapping[str, tuple[str, ...]]:
         """The names of the operations of each type that there is, in no order."""
         found: dict[str, list[str]] = {}
@@ -314,28 +326,38 @@ class Graph:
         return seen
 
     def descendants(self, *names: str) -> frozenset[str]:
-        """`names` and all that needs one of them, through data and control inputs. Who asks for the
-        same again, as several do of an unfinished graph, is given it."""
+        """`names` and all that needs one of them, through data and control inputs."""
+        by_data, waiting = self.takers(*names), self.control_outputs
+        found, stack = {*by_data}, [*(waiting.keys() & by_data)]
+        while stack:
+            for other in waiting.get(stack.pop(), ()):
+                if other not in found:
+                    new = self._find_takers([other], found)
+                    stack += filter(waiting.__contains__, new)
+        return frozenset(found) if len(found) > len(by_data) else by_data
+
+    def takers(self, *names: str) -> frozenset[str]:
+        """`names` and all that takes what they give, or what is made of that: through data inputs
+        alone. Who asks for the same again, as several do of an unfinished graph, is given it."""
         asked = frozenset(names)
-        known: tuple[frozenset[str], frozenset[str]] | None = self.__dict__.get("_descendants")
+        known: tuple[frozenset[str], frozenset[str]] | None = self.__dict__.get("_takers")
         if known is None or known[0] != asked:
-            found = frozenset(self._find_descendants(asked))
-            known = self.__dict__["_descendants"] = asked, found
+            found = set[str]()
+            self._find_takers(asked, found)
+            known = self.__dict__["_takers"] = asked, frozenset(found)
         return known[1]
 
-    def _find_descendants(self, names: frozenset[str]) -> set[str]:
-        found, order, operations = {*names}, self.order, self.operations
-        first = next(compress(count(), map(found.__contains__, order)), len(order))
-        for other in order[first:]:
-            op = operations[other]
-            for ref in op.inputs:
-                if ref is not None and ref[0] in found:
-                    found.add(other)
-                    break
-            else:
-                if op.control_inputs and not found.isdisjoint(op.control_inputs):
-                    found.add(other)
-        return found
+    def _find_takers(self, names: Iterable[str], found: set[str]) -> list[str]:
+        """Add to what was found, of which all takers are there; those that were not."""
+        new = [*names]
+        found.update(new)
+        consumers, nobody = self.consumers, ()
+        for name in new:  # which grows meanwhile
+            for edge in consumers.get(name, nobody):
+                if (reader := edge[0]) not in found:
+                    found.add(reader)
+                    new.append(reader)
+        return new
 
 
 __all__ = [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heappop, heappush
-from itertools import chain, count
-from operator import attrgetter
+from itertools import chain, count, repeat
 from typing import Any
 from weakref import WeakKeyDictionary
 from weakref import ref as weak
@@ -231,7 +232,7 @@ def _infer_again(graph: Graph) -> Inference | None:
     known = None if before is None else _known.get(before)
     if before is None or known is None or "order" not in graph.__dict__:
         return None
-    if graph.readers[1] or (changes.removed and not changes.removed.isdisjoint(_waited(graph))):
+    if graph.readers[1] or not changes.removed.isdisjoint(graph.control_outputs):
         return None  # a wire, or a control input, from what is not there any more
     if any(p.code not in _AT_OPERATIONS or p.node not in before for p in known.problems):
         return None
@@ -245,7 +246,6 @@ class _TypingAgain:
     def __init__(self, graph: Graph, known: Inference, changes: Changes) -> None:
         self._graph, self._known, self._changes = graph, known, changes
         self._inferrer = Inferrer(known)
-        self._known_types: set[str] = set()  # of operations that were looked at
         self._problems = {problem.node: problem for problem in known.problems}
         for name in (*changes.removed, *changes.changed):
             self._inferrer.forget(name)
@@ -258,8 +258,9 @@ class _TypingAgain:
         graph, changes, ranks = self._graph, self._changes, self._ranks
         now = Inference(self._inferrer.types, self._inferrer.constants)
         order, operations, consumers = graph.order, graph.operations, graph.consumers
-        queue = sorted(ranks[name] for name in (*changes.added, *changes.changed))
-        self._queued = queued = set(queue)
+        lost = list[str]()
+        self._queued = queued = {*changes.added, *changes.changed}
+        queue = sorted(map(ranks.__getitem__, queued))
         while queue:
             name = order[heappop(queue)]
             if not self._infer(operations[name]):
@@ -267,28 +268,26 @@ class _TypingAgain:
             if agree(self._known, now, name):
                 continue
             if name not in now.types.of:
-                if not self._lose_behind(name):
-                    return False
+                lost.append(name)
             else:
                 for edge in consumers[name]:
-                    rank = ranks[edge.op]
-                    if rank not in queued:
-                        queued.add(rank)
-                        heappush(queue, rank)
-        return True
+                    if edge.op not in queued:
+                        queued.add(edge.op)
+                        heappush(queue, ranks[edge.op])
+        return not lost or self._lose_behind(lost)
 
     def found(self, before: Graph) -> Inference:
         """What is known of the graph then; before: that of before the edit."""
-        ranks, problems, order = self._ranks, self._problems, self._graph.order
+        ranks, problems = self._ranks, self._problems
         said = tuple(problems[name] for name in sorted(problems, key=ranks.__getitem__))
-        names = {order[rank] for rank in self._queued}.union(self._changes.removed)
+        names = self._queued | self._changes.removed
         inferrer, since = self._inferrer, Retyped(weak(before), names)
         return Inference(inferrer.types, inferrer.constants, said, since)
 
     def _infer(self, op: Operation) -> bool:
         """Type it, or say what is wrong with it; nothing where that is wrong before it already.
         Whether this is all that there may be to it."""
-        if not self._forget(op):
+        if not self._forget((op.name,)):
             return False
         inferrer = self._inferrer
         for ref in op.inputs:
@@ -301,51 +300,43 @@ class _TypingAgain:
             return error.node == op.name
         return True
 
-    def _lose_behind(self, name: str) -> bool:
-        """Nothing is known any more of what takes what operation `name` gives, of which nothing is
+    def _lose_behind(self, lost: Collection[str]) -> bool:
+        """Nothing is known any more of what takes what these operations give, of which nothing is
         known, nor behind that. Whether this is all that there may be to it."""
-        ranks, consumers, queued = self._ranks, self._graph.consumers, self._queued
-        operations, typed = self._graph.operations, self._known.types.of
-        stack = [name]
-        while stack:
-            for edge in consumers[stack.pop()]:
-                reader = edge[0]
-                if (rank := ranks[reader]) in queued:
-                    continue
-                queued.add(rank)
-                if not self._forget(operations[reader]):
-                    return False
-                if reader in typed:
-                    stack.append(reader)
+        graph, takers = self._graph, self._graph.takers(*lost)
+        behind = takers.difference(lost).union(
+            name
+            for name in lost
+            if any(ref is not None and ref.op in takers for ref in graph.operations[name].inputs)
+        )
+        self._queued |= behind
+        return self._forget(behind)
+
+    def _forget(self, names: Collection[str]) -> bool:
+        """What is known of some operations. Whether that can be found anew without looking at
+        others."""
+        if not self._not_alone.isdisjoint(names):
+            return False
+        for known in (self._inferrer.types.of, self._inferrer.constants, self._problems):
+            if known:
+                deque(map(known.pop, names, repeat(None)), maxlen=0)
         return True
 
-    def _forget(self, op: Operation) -> bool:
-        """What is known of it. Whether that can be found anew without looking at others."""
-        name, inferrer, there = op.name, self._inferrer, self._graph.operations
-        if LOOP in op.attrs and loop_of(op) is not None:
-            return False
-        if op.type not in self._known_types:
-            if is_unknown(op):
-                return False
-            self._known_types.add(op.type)
-        if op.control_inputs and not there.keys() >= {*op.control_inputs}:
-            return False
-        typed = inferrer.types.of
-        typed.pop(name, None)
-        if inferrer.constants:
-            inferrer.constants.pop(name, None)
-        if self._problems:
-            self._problems.pop(name, None)
-        return True
+    @cached_property
+    def _not_alone(self) -> Set[str]:
+        """The operations of which more has to be looked at than what comes in: loops, those of
+        unknown types, and those that wait for what is not there."""
+        graph = self._graph
+        loops = (n for n in graph.marked[LOOP] if loop_of(graph[n]) is not None)
+        unknown = (names for type, names in graph.by_type.items() if find(type) is None)
+        missing = graph.control_outputs.keys() - graph.operations.keys()
+        waiting = (graph.control_outputs[name] for name in missing)
+        return {*loops, *chain.from_iterable((*unknown, *waiting))}
 
 
 def _problem(error: GradstepError, op: Operation) -> Problem:
     """That an operation cannot be typed."""
     return Problem.of(error, "unconnected" if None in op.inputs else "shape")
-
-
-def _waited(graph: Graph) -> set[str]:
-    return {*chain.from_iterable(map(attrgetter("control_inputs"), graph))}
 
 
 def _faulty_operations(graph: Graph) -> Iterator[Problem]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import compress, count
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
@@ -51,9 +50,11 @@ def _find(graph: Graph, fed: frozenset[TensorRef]) -> Mapping[str, Waiting]:
     if not owns:
         return MappingProxyType(owns)
     found = {name: owns[name] for name in filter(owns.__contains__, graph.operations)}
-    operations, order = graph.operations, graph.order
-    first = next(compress(count(), map(owns.__contains__, order)))
-    for name in order[first + 1 :]:
+    operations, behind = graph.operations, graph.descendants(*owns)
+    after = filter(behind.__contains__, graph.order)
+    if len(owns) == 1 and behind.isdisjoint(ref.op for ref in fed):
+        return MappingProxyType(dict.fromkeys(after, *owns.values()))
+    for name in after:
         if name not in found:
             before = _upstream(operations[name], found, fed)
             if before is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import chain, compress, count
-from operator import ne
+from itertools import chain, count
 from typing import Protocol
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -16,6 +15,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predece
 from gradstep.core.ops.typing.inference import Inference
 
 _Outputs = Sequence[TensorType | None]
+_BARRED_BY = "barred"
 _BARRED = frozenset(dtype for dtype in DType if not dtype.is_differentiable)
 
 
@@ -36,12 +36,12 @@ class GradientPath:
     def of(cls, graph: Graph, inference: Inference, request: GradientRequest) -> GradientPath:
         needed = graph.ancestors(ref.op for ref in request.of if ref.op in graph)
         reached = {ref.op for ref in request.wrt if ref.op in needed}
-        consumers, types = graph.consumers, inference.types
+        consumers, types, barred = graph.consumers, inference.types, _barred(inference)
         found: list[Edge] = []
         stack = list(reached)
         while stack:
             name = stack.pop()
-            one_way = all(map(_carries_gradient, types.of.get(name, ())))
+            one_way = name not in barred
             for edge in consumers[name]:
                 target = edge.op
                 if target not in needed:
@@ -77,7 +77,7 @@ def path_after(
     types are known, perhaps."""
     if "order" not in now.graph.__dict__ or not path.needed:
         return GradientPath.of(now.graph, now.inference, now.request)
-    recarried = _list_recarried(was.inference.types.of, now.inference.types.of, retyped)
+    recarried = _list_recarried(was.inference, now.inference, {*changed, *retyped})
     again = _LookingAgain(path, was, now, changed, recarried)
     return again.found()
 
@@ -202,17 +202,8 @@ class _LookingAgain:
         return (
             name in self._of
             or any(edge.op in needed for edge in self._graph.consumers[name])
-            or any(other in needed for other in self._waiting.get(name, ()))
+            or any(other in needed for other in self._graph.control_outputs.get(name, ()))
         )
-
-    @cached_property
-    def _waiting(self) -> Mapping[str, list[str]]:
-        """Operation -> those that wait for it."""
-        found: dict[str, list[str]] = {}
-        for op in self._graph:
-            for name in op.control_inputs:
-                found.setdefault(name, []).append(op.name)
-        return found
 
     def _is_reached(self, name: str) -> bool:
         if name not in self._needed:
@@ -254,21 +245,34 @@ class _LookingAgain:
         return any(into) or any(edge in wires for edge in self._graph.consumers[name])
 
 
-def _list_recarried(
-    was: Mapping[str, _Outputs], now: Mapping[str, _Outputs], names: Iterable[str]
-) -> list[str]:
-    """The operations of which another output can carry a gradient than could."""
-    names = [*names]
-    old, new = ([*map(types.get, names)] for types in (was, now))
-    return [*compress(names, map(ne, map(_barred, old), map(_barred, new)))]
+def _list_recarried(was: Inference, now: Inference, names: Set[str]) -> list[str]:
+    """The operations of which another output can carry a gradient than could. names: those of which
+    another type may be known."""
+    before, typed = _barred(was), now.types.of
+    if _BARRED_BY not in now.__dict__:
+        new = {name for name in filter(typed.__contains__, names) if _bars(typed[name])}
+        same = new == before & names
+        now.__dict__[_BARRED_BY] = before if same else (before - names) | new
+    some = names & (before | _barred(now))
+    return [n for n in some if _places_barred(was.types.of, n) != _places_barred(typed, n)]
 
 
-def _barred(outputs: _Outputs | None) -> Sequence[int]:
+def _barred(known: Inference) -> frozenset[str]:
+    """The operations with an output that carries no gradient; kept with what tells so."""
+    if _BARRED_BY not in known.__dict__:
+        typed = known.types.of.items()
+        known.__dict__[_BARRED_BY] = frozenset(name for name, kinds in typed if _bars(kinds))
+    found: frozenset[str] = known.__dict__[_BARRED_BY]
+    return found
+
+
+def _bars(outputs: _Outputs) -> bool:
+    return any(kind is not None and kind.dtype in _BARRED for kind in outputs)
+
+
+def _places_barred(types: Mapping[str, _Outputs], name: str) -> list[int]:
     """The outputs that carry no gradient."""
-    for kind in outputs or ():
-        if kind is not None and kind.dtype in _BARRED:
-            return [i for i, kind in enumerate(outputs or ()) if not _carries_gradient(kind)]
-    return ()
+    return [i for i, kind in enumerate(types.get(name, ())) if not _carries_gradient(kind)]
 
 
 def _carries_gradient(kind: TensorType | None) -> bool:

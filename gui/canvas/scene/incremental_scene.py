@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, islice
+from itertools import compress, islice, repeat
 from operator import attrgetter, is_, is_not, ne
 from weakref import ref as weak
 
@@ -25,7 +25,7 @@ from gradstep.gui.canvas.scene.visible_graph import (
     single_links,
 )
 
-_NAME = attrgetter("name")
+_NAME, _TYPE = attrgetter("name"), attrgetter("type")
 
 
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
@@ -204,19 +204,14 @@ class _Edit:
         retyped = self._retyped
         if not retyped:
             return []
-        typed = self._now.inference.types.of.get
-        used, known = self._used.tolist(), _DeclaredOutputs()
-        found = []
-        for i in retyped:
-            op, count = operations[i], 0
-            if (types := typed(op.name)) is not None:
-                count = len(types)
-            if not count:
-                count = known[op.type]
-                if used[i] > count:
-                    count = used[i]
-            if boxes[i].outputs != count:
-                found.append(i)
+        typed, declared = self._now.inference.types.of.get, _DeclaredOutputs()
+        some = [*map(operations.__getitem__, retyped)]  # all in C: it may be half the graph
+        count = np.fromiter(map(len, map(typed, map(_NAME, some), repeat(()))), np.int64, len(some))
+        least = np.fromiter(map(declared.__getitem__, map(_TYPE, some)), np.int64, len(some))
+        places = np.array(retyped)
+        count = np.where(count > 0, count, np.maximum(least, self._used[places]))
+        outputs, _ = self._before.port_counts[places].T
+        found: list[int] = places[count != outputs].tolist()
         return found
 
     @property

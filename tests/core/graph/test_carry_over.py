@@ -41,7 +41,8 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     consumers = list(graph.consumers.items())
     by_type = {type: sorted(names) for type, names in graph.by_type.items()}
     places = list(graph.places.items())
-    found = graph.readers[1], by_type, graph.unwired, graph.wishes, graph.marked
+    waits = {name: sorted(after) for name, after in graph.control_outputs.items() if after}
+    found = graph.readers[1], by_type, graph.unwired, graph.wishes, graph.marked, waits
     return order, consumers, *found, places, known
 
 
