@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 MOST = 32  # links that are drawn whole from one output, or to one box that waits
+DENSE = 16  # numbers of ports to each link, at most, for them to be counted
 STUB = 22.0  # scene units
 
 
@@ -70,6 +71,9 @@ def find_hubs(visible: VisibleGraph) -> Hubs:
 def _grouped(keys: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
     """The numbers of the chosen links that have the same key, where they are too many."""
     numbers = np.flatnonzero(chosen)
+    if keys.max(initial=0) < DENSE * len(keys):  # most are among few, which need no sorting
+        counts = np.bincount(keys[numbers])
+        numbers = numbers[counts[keys[numbers]] > MOST]
     order = numbers[np.argsort(keys[numbers], kind="stable")]
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))  # no key is negative
     stops = np.append(starts[1:], len(order))

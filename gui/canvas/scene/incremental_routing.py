@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,30 +22,55 @@ MANY = 64  # boxes that changed; if there are more, all links are routed anew
 def rerouted(
     visible: VisibleGraph,
     rects: np.ndarray,
-    ports: np.ndarray,
+    find_ports: Callable[[np.ndarray], np.ndarray],
     before: SceneArrays | None,
 ) -> Routes:
-    """What detour.routed gives of links by their `ports` among boxes (rects: float64[n, 4]).
-    before: a scene that had most of both, or None."""
+    """What detour.routed gives of links among boxes (rects: float64[n, 4]). find_ports: of the
+    numbers of some links from where to where they lead, float64[k, 2, 2]. before: a scene that had
+    most of both, or None."""
+    every = np.arange(len(visible.links))
     if before is None or not len(before.routes):
-        return routed(ports, Obstacles(rects))
-    if np.array_equal(rects, before.rects) and np.array_equal(ports, before.routes.ports):
-        return before.routes  # whatever the boxes are called
-    boxes = _boxes_before(visible, before.visible)
+        return routed(find_ports(every), Obstacles(rects))
+    stay = np.array_equal(rects, before.rects)  # whatever the boxes are called
+    boxes = np.arange(len(rects)) if stay else _boxes_before(visible, before.visible)
     same = (boxes >= 0) & (before.rects[boxes] == rects).all(axis=1)
     gone = np.ones(len(before), dtype=bool)
     gone[boxes[same]] = False
     if max(gone.sum(), (~same).sum()) > MANY:
-        return routed(ports, Obstacles(rects))
+        return routed(find_ports(every), Obstacles(rects))
     links = _links_before(visible, boxes, before.visible)
     routes = before.routes.taken(links)
-    stale = (links < 0) | (routes.ports != ports).any(axis=(1, 2))
+    new = links < 0
+    doubtful = np.flatnonzero(new | ~_lead_alike(visible, boxes, same, links, before.visible))
+    ports = find_ports(doubtful)
+    stale = new
+    stale[doubtful] |= (routes.ports[doubtful] != ports).any(axis=(1, 2))
     for rect in np.concatenate([rects[~same], before.rects[gone]]):
         stale |= routes.concern(rect)
     anew = np.flatnonzero(stale)
-    if len(anew):
-        routes.put(anew, routed(ports[anew], Obstacles(_between(ports[anew], rects))))
-    return routes
+    if not len(anew):
+        return before.routes if np.array_equal(links, np.arange(len(before.routes))) else routes
+    ports = find_ports(anew)
+    return routes.with_others(anew, routed(ports, Obstacles(_between(ports, rects))))
+
+
+def _lead_alike(
+    visible: VisibleGraph,
+    boxes: np.ndarray,
+    same: np.ndarray,
+    links: np.ndarray,
+    before: VisibleGraph,
+) -> np.ndarray:
+    """bool[m]: links whose ends are where they were. boxes, links: the number that each had; same:
+    bool[n], the boxes that stand where they stood."""
+    like = same & (before.port_counts[boxes] == visible.port_counts).all(axis=1)
+    found = like[visible.ends].all(axis=1)
+    for now, was in (
+        (visible.hubs.at_target, before.hubs.at_target),
+        (visible.hubs.at_source, before.hubs.at_source),
+    ):
+        found &= now == was[links]
+    return np.asarray(found)
 
 
 def _between(ports: np.ndarray, rects: np.ndarray) -> np.ndarray:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.gui.canvas.scene.curve_flattening import Polylines
-from gradstep.gui.canvas.scene.link_routing import (
-    LANE,
-    NOWHERE,
-    PIECES,
-    ZONES,
-    Routes,
-    along_lanes,
-    curves,
-)
+from gradstep.gui.canvas.scene.link_routing import LANE, NOWHERE, Routes, along_lanes, curves
+from gradstep.gui.canvas.scene.link_shapes import PIECES, ZONES
 from gradstep.gui.canvas.scene.obstacles import COLUMN, NEAR, Obstacles
 
 # How far a curve goes straight out of its start and into its end, as shares of the usual reach.

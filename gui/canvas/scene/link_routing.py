@@ -14,10 +14,9 @@ from gradstep.gui.canvas.scene.curve_flattening import (
     deviations,
     lengths,
 )
+from gradstep.gui.canvas.scene.link_shapes import PIECES, Arrays, Rows, Shapes
 
-PIECES = 5  # curves of a link at most: two to a lane, one along it, and two to the end
-LANE = 2  # of them the straight one
-ZONES = 3
+LANE = 2  # of a link's curves the straight one
 REACH = (32.0, 220.0)  # how far a curve goes straight out of its port, scene units
 BACK = 96.0  # more of it for a link that leads back to the left
 
@@ -106,59 +105,92 @@ def _turns(values: np.ndarray) -> np.ndarray:
 class Routes:
     """Where each link runs.
 
+    shapes, rows: the curves, which other Routes may share, and the row of each link, int64[m]. A
+    zone there (left, top, right, bottom): a box that stands in none of a link's has no say in where
+    the link runs.
     ports: float64[m, 2, 2], from where to where.
-    curves: float64[m, PIECES, 4, 2]; of each link the first `counts` (int64[m]) are in use.
-    zones: float64[m, ZONES, 4], left, top, right, bottom: a box that stands in none of them has
-    no say in where the link runs.
-    deviations: float32[m, PIECES, LEVELS], of each curve; see flattening.
+    counts: int64[m], how many of a link's curves are in use; the first ones are.
     bounds: float64[m, 4], left, top, right, bottom of each link.
     """
 
+    shapes: Shapes
+    rows: np.ndarray
     ports: np.ndarray
-    curves: np.ndarray
     counts: np.ndarray
-    zones: np.ndarray
-    deviations: np.ndarray
     bounds: np.ndarray
 
     @classmethod
     def of(
         cls, ports: np.ndarray, curves: np.ndarray, counts: np.ndarray, zones: np.ndarray
     ) -> Routes:
+        """curves: float64[m, PIECES, 4, 2]; zones: float64[m, ZONES, 4]."""
         deviation = np.zeros((len(counts), PIECES, LEVELS), dtype=np.float32)
         sides = np.tile(NOWHERE, (len(counts), PIECES, 1))
         used = np.arange(PIECES) < counts[:, None]
         deviation[used], sides[used] = deviations(curves[used]), bounds(curves[used])
         around = [sides[..., :2].min(axis=1), sides[..., 2:].max(axis=1)]
-        return cls(ports, curves, counts, zones, deviation, np.concatenate(around, axis=1))
+        shapes = Shapes.of([(curves, deviation, zones)])
+        rows = np.arange(len(counts))
+        return cls(shapes, rows, ports, counts, np.concatenate(around, axis=1))
 
     @classmethod
     def joined(cls, parts: Iterable[Routes]) -> Routes:
         """One after the other; there is at least one."""
-        arrays = zip(*(part._arrays for part in parts), strict=True)
-        return cls(*map(np.concatenate, arrays))
+        every = [*parts]
+        if len(every) == 1:
+            return every[0]
+        ports, counts, bounds = map(np.concatenate, zip(*(e._own for e in every), strict=True))
+        shapes = Shapes.of([each._shape for each in every])
+        return cls(shapes, np.arange(len(counts)), ports, counts, bounds)
 
     def __len__(self) -> int:
         return len(self.counts)
 
+    @property
+    def curves(self) -> Rows:
+        """float64[m, PIECES, 4, 2]"""
+        return Rows(self.shapes.curves, self.rows)
+
+    @property
+    def deviations(self) -> Rows:
+        """float32[m, PIECES, LEVELS], of each curve; see flattening."""
+        return Rows(self.shapes.deviations, self.rows)
+
     def copy(self) -> Routes:
-        return Routes(*(array.copy() for array in self._arrays))
+        """One that shares nothing, to be changed by `put`."""
+        own = (array.copy() for array in self._own)
+        return Routes(Shapes.of([self._shape]), np.arange(len(self)), *own)
 
     def put(self, links: np.ndarray, others: Routes) -> None:
         """Have some links (their numbers) run as others do; for who made the copy."""
-        for own, other in zip(self._arrays, others._arrays, strict=True):
+        for own, other in zip(self._own, others._own, strict=True):
             own[links] = other
+        self.shapes.put(self.rows[links], others._shape)
+
+    def with_others(self, links: np.ndarray, others: Routes) -> Routes:
+        """Where some links (their numbers) run as others do."""
+        own = [array.copy() for array in self._own]
+        for array, other in zip(own, others._own, strict=True):
+            array[links] = other
+        stays = np.ones(len(self), dtype=bool)
+        stays[links] = False
+        kept = np.flatnonzero(stays)
+        shapes, found = self.shapes.with_others(self.rows[kept], others._shape)
+        rows = np.empty(len(self), dtype=np.int64)
+        rows[kept], rows[links] = found[: len(kept)], found[len(kept) :]
+        return Routes(shapes, rows, *own)
 
     def taken(self, links: np.ndarray) -> Routes:
         """Of some links alone."""
-        return Routes(*(array[links] for array in self._arrays))
+        return Routes(self.shapes, self.rows[links], *(array[links] for array in self._own))
 
     def shifted(self, dx: float, dy: float) -> Routes:
         """All of them elsewhere."""
         sides = np.array([dx, dy, dx, dy])
-        zones, around = self.zones + sides, self.bounds + sides
-        ports, curves = self.ports + sides[:2], self.curves + sides[:2]
-        return Routes(ports, curves, self.counts, zones, self.deviations, around)
+        curves, deviation, zones = self._shape
+        shapes = Shapes.of([(curves + sides[:2], deviation, zones + sides)])
+        around, rows = self.bounds + sides, np.arange(len(self))
+        return Routes(shapes, rows, self.ports + sides[:2], self.counts, around)
 
     def pieces(self, links: np.ndarray, sides: Sides = EVERYWHERE) -> tuple[np.ndarray, np.ndarray]:
         """The curves of some links (their numbers) that may come into a rectangle: of which link,
@@ -203,12 +235,13 @@ class Routes:
 
     def concern(self, rect: np.ndarray) -> np.ndarray:
         """bool[m]: links that may run elsewhere when a box (x, y, width, height) comes or goes."""
-        (left, top), (right, bottom) = rect[:2], rect[:2] + rect[2:]
-        zones = self.zones
-        near = (zones[..., 0] < right) & (zones[..., 1] < bottom)
-        near &= (zones[..., 2] > left) & (zones[..., 3] > top)
-        return np.asarray(near.any(axis=1))
+        left, top, width, height = rect.tolist()
+        return np.asarray(self.shapes.meet(left, top, left + width, top + height)[self.rows])
 
     @property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return self.ports, self.curves, self.counts, self.zones, self.deviations, self.bounds
+    def _own(self) -> tuple[np.ndarray, ...]:
+        return self.ports, self.counts, self.bounds
+
+    @property
+    def _shape(self) -> Arrays:
+        return self.shapes.taken(self.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 
 import numpy as np
@@ -75,8 +75,7 @@ class SceneArrays:
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
         rects = np.concatenate([middles - sizes / 2, sizes], axis=1)
-        ports = _link_ports(visible, rects, np.arange(len(visible.links)))
-        routes = rerouted(visible, rects, ports, before)
+        routes = rerouted(visible, rects, partial(_link_ports, visible, rects), before)
         found = cls(visible, rects, routes, None, raised, centres, middles)
         if before is not None and before.base is None:
             found._keep_frames(before)

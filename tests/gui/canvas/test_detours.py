@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gradstep.gui.canvas.scene import link_detours
 from gradstep.gui.canvas.scene.link_detours import BENDS, END, FAR, routed
-from gradstep.gui.canvas.scene.link_routing import LANE, PIECES, Routes, along_lanes, curves
+from gradstep.gui.canvas.scene.link_routing import LANE, Routes, along_lanes, curves
+from gradstep.gui.canvas.scene.link_shapes import PIECES
 from gradstep.gui.canvas.scene.obstacles import CLEARANCE, NEAR, Obstacles
 
 WIDTH, HEIGHT = 172.0, 60.0

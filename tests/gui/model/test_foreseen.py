@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradstep.core.document import required_python
@@ -101,7 +102,7 @@ def test_what_somebody_arranged_is_put_together_beside(
     shown = driver.window.canvas.arrays
     anew = SceneArrays.of(shown.visible, places)
     assert (shown.rects == anew.rects).all()
-    assert (shown.routes.curves == anew.routes.curves).all()
+    assert np.array_equal(shown.routes.curves, anew.routes.curves)
 
 
 @pytest.mark.slow

@@ -1,0 +1,75 @@
+"""Routes after an edit share the curves of those before it, and change none of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradstep.gui.canvas.scene.link_detours import routed
+from gradstep.gui.canvas.scene.link_routing import Routes
+from gradstep.gui.canvas.scene.link_shapes import LEAST, SPARE
+from gradstep.gui.canvas.scene.obstacles import Obstacles
+
+NONE = Obstacles(np.zeros((0, 4)))
+
+
+def some(count: int, seed: int) -> Routes:
+    """Links anywhere."""
+    return routed(np.random.default_rng(seed).uniform(-500, 500, (count, 2, 2)), NONE)
+
+
+def state(routes: Routes) -> list[np.ndarray]:
+    shapes = routes.shapes.taken(routes.rows)
+    return [each.copy() for each in (routes.ports, routes.counts, routes.bounds, *shapes)]
+
+
+def assert_alike(found: list[np.ndarray], wanted: list[np.ndarray]) -> None:
+    for one, other in zip(found, wanted, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+def test_routes_after_many_edits_are_what_they_were_told_and_those_before_stay() -> None:
+    rng, routes = np.random.default_rng(0), some(100, 0)
+    seen, grown = [(routes, state(routes))], 0
+    for edit in range(60):
+        links = np.flatnonzero(rng.random(len(routes)) < 0.05)
+        others = some(len(links), edit + 1)
+        kept = np.sort(rng.choice(len(routes), len(routes) - edit % 2, replace=False))
+        wanted = state(routes)
+        for own, other in zip(wanted, state(others), strict=True):
+            own[links] = other
+        shapes = routes.shapes
+        routes = routes.with_others(links, others)
+        grown += routes.shapes is not shapes
+        routes = routes.taken(kept)
+        assert_alike(state(routes), [each[kept] for each in wanted])
+        seen.append((routes, state(routes)))
+    assert grown, "the memory that there was did not do for all of them"
+    for before, was in seen:
+        assert_alike(state(before), was)
+
+
+def test_an_edit_copies_no_curves() -> None:
+    routes = some(500, 0)
+    again = routes.taken(np.arange(1, 500)).with_others(np.array([3, 7]), some(2, 1))
+    assert again.shapes is routes.shapes
+    assert again.shapes.used == 502
+    assert len(routes.shapes.curves) == 500 + 500 // SPARE + LEAST
+
+
+def test_a_copy_shares_nothing() -> None:
+    routes = some(20, 0)
+    was = state(routes)
+    copy = routes.copy()
+    copy.put(np.array([4, 5]), some(2, 1))
+    assert_alike(state(routes), was)
+    assert not np.array_equal(copy.curves[[4, 5]], routes.curves[[4, 5]])
+    assert np.array_equal(copy.curves[[3, 6]], routes.curves[[3, 6]])
+
+
+def test_a_box_concerns_the_links_of_these_routes_alone() -> None:
+    routes = some(50, 0)
+    everywhere = np.array([-1e4, -1e4, 2e4, 2e4])
+    assert routes.concern(everywhere).shape == (50,)
+    few = routes.taken(np.array([9, 2]))
+    near = np.array([*few.ports[0, 0], 1.0, 1.0])
+    assert few.concern(near).tolist() == routes.concern(near)[[9, 2]].tolist()
