@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
@@ -18,9 +19,11 @@ from gradstep.core.document.expectation import Expectation, ExpectationKind, Var
 from gradstep.core.document.kept_branch import relabel_branch
 from gradstep.core.document.queue_threads import relabel_thread
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.other_keys import with_other_keys
 
 Names = Callable[[str], str]
 _T = TypeVar("_T")
+_OP = attrgetter("op")
 
 
 def _same(name: str) -> str:
@@ -36,7 +39,7 @@ def rename_node(
     places = _rekeyed(view.positions, lambda k: _place_of(k, name_of, scope_of), names)
     collapsed = _kept(view.collapsed, frozenset(map(scope_of, view.collapsed)))
     made = dict[str, Any](
-        request=_relabelled_request(request, name_of, scope_of),
+        request=_relabelled_request(request, name_of, scope_of, names),
         imported=tuple(_relabelled_imported(one, name_of, scope_of) for one in document.imported),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
         initial=_rekeyed(document.initial, name_of, names),
@@ -69,11 +72,15 @@ def _rekeyed(mapping: Mapping[str, _T], key_of: Names, names: Collection[str]) -
         return {key_of(key): value for key, value in mapping.items()}
     if mapping.keys().isdisjoint(names):
         return mapping
-    return {key_of(key) if key in names else key: value for key, value in mapping.items()}
+    return with_other_keys(mapping, {name: key_of(name) for name in names if name in mapping})
 
 
-def _renamed(refs: tuple[TensorRef, ...], name_of: Names) -> tuple[TensorRef, ...]:
+def _renamed(
+    refs: tuple[TensorRef, ...], name_of: Names, names: Collection[str] = ()
+) -> tuple[TensorRef, ...]:
     """The very same where none gets another name."""
+    if names and not any(map(names.__contains__, map(_OP, refs))):
+        return refs
     if all(name_of(ref.op) == ref.op for ref in refs):
         return refs
     return tuple([_ref(ref, name_of) for ref in refs])
@@ -85,13 +92,13 @@ def _place_of(key: str, name_of: Names, scope_of: Names) -> str:
 
 
 def _relabelled_request(
-    request: GradientRequest, name_of: Names, scope_of: Names
+    request: GradientRequest, name_of: Names, scope_of: Names, names: Collection[str]
 ) -> GradientRequest:
     change = {OverrideKind.OP: name_of, OverrideKind.SCOPE: scope_of}
     return replace(
         request,
-        of=_renamed(request.of, name_of),
-        wrt=_renamed(request.wrt, name_of),
+        of=_renamed(request.of, name_of, names),
+        wrt=_renamed(request.wrt, name_of, names),
         grad_ys=tuple(r and _ref(r, name_of) for r in request.grad_ys),
         stops=frozenset(_ref(r, name_of) for r in request.stops),
         stopped_edges=frozenset(Edge(name_of(e.op), e.index) for e in request.stopped_edges),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import filterfalse
-from operator import is_not
+from itertools import compress, filterfalse
+from operator import attrgetter, is_not, ne
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
@@ -35,6 +35,16 @@ def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
     edit: Edit | None = graph.__dict__.get(_EDIT)
     before = None if edit is None or edit.is_large else edit.before()
     return None if edit is None or before is None else (before, edit.changes)
+
+
+def changes_between(before: Graph, graph: Graph) -> Changes:
+    """What else there is to `graph`: as the edit said that led from the one to the other, or back,
+    if one did."""
+    for there, back in ((before, graph), (graph, before)):
+        known = edit_before(back)
+        if known is not None and known[0] is there:
+            return known[1] if back is graph else known[1].undone
+    return share_and_diff(graph, before)[1]
 
 
 def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:
@@ -67,36 +77,37 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
     if edit.is_large:
         return
     ranks = _Ranks(before, graph, changes)
-    if "order" in known and "order" not in there and _stays_ordered(graph, before, changes, ranks):
-        there["order"] = tuple(graph.operations)
-    if "readers" in known and "readers" not in there:
-        readers = _readers_after(graph, before, changes, ranks)
-        if readers is not None:
-            there["readers"] = readers
-    if "by_type" in known and "by_type" not in there:
-        there["by_type"] = _by_type_after(graph, before, changes)
-    if "control_outputs" in known and _wait_alike(before, graph, changes):
-        there.setdefault("control_outputs", before.control_outputs)
+    for index, find in _INDEXES.items():
+        if index in known and index not in there:
+            found = find(graph, before, changes, ranks)
+            if found is not None:
+                there[index] = found
     gone, new = changes.removed | changes.changed, (*changes.added, *changes.changed)
-    if "marked" in known and "marked" not in there:
-        marks = marked_among(graph.operations, new)
-        there["marked"] = {mark: n - gone | marks[mark] for mark, n in before.marked.items()}
-    if "unwired" in known and "unwired" not in there:
-        came = (n for n in new if None in graph.operations[n].inputs)
-        there["unwired"] = (before.unwired - gone).union(came)
-    if "wishes" in known and "wishes" not in there:
-        came = (n for n in new if graph.operations[n].device)
-        there["wishes"] = (before.wishes - gone).union(came)
+    for index, holds in _NAMED.items():
+        if index in known and index not in there:
+            came = (name for name in new if holds(graph.operations[name]))
+            there[index] = (known[index] - gone).union(came)
 
 
 class _Ranks:
     """The places of operations in the order of their creation, before an edit and after it."""
 
     def __init__(self, before: Graph, after: Graph, changes: Changes) -> None:
-        self._before, self._after = before, after
+        self._before, self._after, self._changes = before, after, changes
         self.same = not (changes.added or changes.removed) and _in_same_places(before, after)
         if self.same and "places" in before.__dict__:
             after.__dict__["places"] = before.places
+
+    @cached_property
+    def in_place(self) -> bool:
+        """Whether operations are called otherwise in their places, and that is all of their order
+        that differs."""
+        before, after = [*self._before.operations], [*self._after.operations]
+        if len(before) != len(after):
+            return False
+        others = [*compress(zip(before, after, strict=True), map(ne, before, after))]
+        changes = self._changes
+        return all(old in changes.removed and new in changes.added for old, new in others)
 
     @property
     def then(self) -> Mapping[str, int]:
@@ -121,33 +132,59 @@ def _in_same_places(before: Graph, after: Graph) -> bool:
     return list(before.operations) == list(after.operations)
 
 
-def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks) -> bool:
-    """Whether the graph stays in an order in which operations come after what they need."""
+def _order_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> tuple[str, ...] | None:
+    """`Graph.order`; None where it has to be looked for."""
     if before.order != tuple(before.operations) or not ranks.keep_sequence:
-        return False
+        return None
     then, now = before.operations, graph.operations
     others: Iterable[str] = changes.changed
     if not changes.added:  # which another may have waited for
         others = (n for n in others if _needs(then[n]) != _needs(now[n]))
-    return all(
+    stays = all(
         ranks.now.get(need, -1) < ranks.now[name]
         for name in (*changes.added, *others)
         for need in predecessors(now[name])
     )
+    return tuple(graph.operations) if stays else None
 
 
 def _needs(op: Operation) -> tuple[object, object]:
     return op.inputs, op.control_inputs
 
 
-def _wait_alike(before: Graph, after: Graph, changes: Changes) -> bool:
-    """Whether the very same operations wait for the same ones."""
-    then, now = before.operations, after.operations
-    return (
+def _lowered_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> frozenset[str] | None:
+    """`Graph.lowered`; None where two names differ in their letters' case alone."""
+    lowered = before.lowered
+    if not (changes.added or changes.removed):
+        return lowered
+    if len(lowered) < len(before):
+        return None
+    return (lowered - {*map(str.lower, changes.removed)}).union(map(str.lower, changes.added))
+
+
+def _control_outputs_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> Mapping[str, tuple[str, ...]] | None:
+    """`Graph.control_outputs`; None where another operation waits, or for another one."""
+    then, now = before.operations, graph.operations
+    alike = (
         not any(now[name].control_inputs for name in changes.added)
         and not any(then[name].control_inputs for name in changes.removed)
         and all(then[n].control_inputs == now[n].control_inputs for n in changes.changed)
     )
+    return before.control_outputs if alike else None
+
+
+def _marked_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> Mapping[str, frozenset[str]]:
+    gone = changes.removed | changes.changed
+    marks = marked_among(graph.operations, (*changes.added, *changes.changed))
+    return {mark: names - gone | marks[mark] for mark, names in before.marked.items()}
 
 
 def _readers_after(
@@ -157,7 +194,12 @@ def _readers_after(
     found, dangling = before.readers
     if not dangling.isdisjoint(changes.added) or not ranks.keep_sequence:
         return None
-    readers = {**found, **dict.fromkeys(changes.added, ())}
+    if ranks.in_place:
+        readers = dict(zip(graph.operations, found.values(), strict=True))
+        readers.update({name: found[name] for name in changes.removed})  # until nobody reads it
+        readers.update(dict.fromkeys(changes.added, ()))
+    else:
+        readers = {**found, **dict.fromkeys(changes.added, ())}
     for old, source, edges in _rewired(before, graph, changes.removed | changes.changed):
         if source in readers:
             readers[source] = _without(readers[source], old, len(edges), ranks.then)
@@ -168,7 +210,7 @@ def _readers_after(
         else:
             missing.add(source)
     missing.update(name for name in changes.removed if readers.pop(name))
-    if not ranks.same:
+    if not (ranks.same or ranks.in_place):
         names = graph.operations
         readers = dict(zip(names, map(readers.__getitem__, names), strict=True))
     return readers, frozenset(missing)
@@ -214,7 +256,9 @@ def _place(edges: tuple[Edge, ...], reader: str, ranks: Mapping[str, int]) -> in
     return bisect_left(edges, ranks[reader], key=lambda edge: ranks[edge.op])
 
 
-def _by_type_after(graph: Graph, before: Graph, changes: Changes) -> dict[str, tuple[str, ...]]:
+def _by_type_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> dict[str, tuple[str, ...]]:
     then, now = before.operations, graph.operations
     less, more = (defaultdict[str, set[str]](set) for _ in range(2))
     retyped = {name for name in changes.changed if then[name].type != now[name].type}
@@ -227,3 +271,21 @@ def _by_type_after(graph: Graph, before: Graph, changes: Changes) -> dict[str, t
         kept = filterfalse(less[type].__contains__, found.get(type, ()))
         found[type] = (*kept, *more[type])
     return {type: names for type, names in found.items() if names}
+
+
+# Of the indexes that a graph has, from those of the graph before it; None where only looking at all
+# of it can tell.
+_INDEXES: Mapping[str, Callable[[Graph, Graph, Changes, _Ranks], object]] = {
+    "order": _order_after,
+    "readers": _readers_after,
+    "by_type": _by_type_after,
+    "control_outputs": _control_outputs_after,
+    "marked": _marked_after,
+    "lowered": _lowered_after,
+}
+# Those that are the names of operations of which something holds.
+_NAMED: Mapping[str, Callable[[Operation], object]] = {
+    "unwired": lambda op: None in op.inputs,
+    "wishes": attrgetter("device"),
+    "derived": attrgetter("origin"),
+}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, compress, filterfalse
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.sequence_places import common_ends
-
-NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,11 @@ class Changes:
     def names(self) -> Iterator[str]:
         """Of all operations that are concerned."""
         return chain(self.added, self.removed, self.changed)
+
+    @property
+    def undone(self) -> Changes:
+        """Those of the way back."""
+        return Changes(added=self.removed, removed=self.added, changed=self.changed)
 
     @property
     def size(self) -> int:
@@ -68,6 +71,22 @@ def alike(a: Operation, b: Operation) -> bool:
     return a == b and all(repr(value) == repr(b.attrs[key]) for key, value in a.attrs.items())
 
 
+def _find_differing(
+    old: Mapping[str, Operation], new: Mapping[str, Operation]
+) -> tuple[list[str], list[str]]:
+    """The names in `old` alone, and those in `new` of other operations, or not in `old`. In C, by
+    identity; looked up is what stands elsewhere in `new`, counted from both ends."""
+    a, b = [*old], [*new]
+    first, last = (len(a), 0) if a == b else common_ends(a, b)
+    then: list[Operation | None] = [*old.values()]
+    if first < len(b):
+        then[first : len(a) - last] = [None] * (len(b) - first - last)
+    elsewhere = [*compress(b, map(is_not, then, new.values()))]
+    both = map(old.get, elsewhere), map(new.get, elsewhere)
+    gone = [*filterfalse(new.__contains__, a[first : len(a) - last])]
+    return gone, [*compress(elsewhere, map(is_not, *both))]
+
+
 def share_operations(graph: Graph, before: Graph) -> Graph:
     """`graph`, with the operations of `before` where they are alike; `before` where all are."""
     return share_and_diff(graph, before)[0]
@@ -78,12 +97,12 @@ def share_and_diff(graph: Graph, before: Graph) -> tuple[Graph, Changes]:
     old, new = before.operations, graph.operations
     if new is old:
         return before, Changes()
-    differing = [*find_others(old, new)]
+    gone, differing = _find_differing(old, new)
     shared = {n: old[n] for n in differing if n in old and alike(new[n], old[n])}
     left = [name for name in differing if name not in shared]
     changes = Changes(
         added=frozenset(name for name in left if name not in old),
-        removed=frozenset(old.keys() - new.keys()) if len(new) != len(old) or left else NONE,
+        removed=frozenset(gone),
         changed=frozenset(name for name in left if name in old),
     )
     if not changes and list(new) == list(old):

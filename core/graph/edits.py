@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.free_names import check_name, collect_names, names_of_copies, unique_name
+from gradstep.core.graph.free_names import (
+    check_name,
+    collect_names,
+    is_taken,
+    names_of_copies,
+    unique_name,
+)
 from gradstep.core.graph.loop import (
     LOOP,
     anywhere,
@@ -203,7 +209,7 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
     check_name(new)
     if new == old:
         return graph
-    if new.lower() != old.lower() and new.lower() in collect_names(graph):
+    if new.lower() != old.lower() and is_taken(graph, new):
         raise _taken(new, old)
     return relabel_one(graph, old, new)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count
 
 from gradstep.core.errors import GradstepError
@@ -60,11 +60,21 @@ def check_name(name: str) -> None:
 
 def collect_names(graph: Graph) -> set[str]:
     """The names of all operations, those in loops too, in small letters."""
-    found = {*map(str.lower, graph.operations)}
+    found = {*graph.lowered}
+    for inner in _inner_graphs(graph):
+        found |= collect_names(inner)
+    return found
+
+
+def is_taken(graph: Graph, name: str) -> bool:
+    """Whether an operation is called so, in a loop too, in letters of any case."""
+    return name.lower() in graph.lowered or any(is_taken(g, name) for g in _inner_graphs(graph))
+
+
+def _inner_graphs(graph: Graph) -> Iterator[Graph]:
     for name in graph.marked[LOOP]:
         if (loop := loop_of(graph[name])) is not None:
-            found |= collect_names(loop.graph)
-    return found
+            yield loop.graph
 
 
 def _moved_scopes(graph: Graph, names: Collection[str]) -> dict[str, str]:

@@ -151,7 +151,7 @@ def _is_index(text: str) -> bool:
 
 # bool, int, float, str, bytes, DType, Shape, Constant, or a tuple of these; Unread; Loop.
 AttrValue = Any
-_CONTROL_INPUTS = attrgetter("control_inputs")
+_CONTROL_INPUTS, _ORIGIN = attrgetter("control_inputs"), attrgetter("origin")
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
 
 
@@ -286,6 +286,16 @@ class Graph:
     def unwired(self) -> frozenset[str]:
         """The names of the operations with an input that has no wire."""
         return frozenset(op.name for op in self if None in op.inputs)
+
+    @cached_property
+    def derived(self) -> frozenset[str]:
+        """The names of the operations that belong to another one."""
+        return frozenset(op.name for op in compress(self, map(_ORIGIN, self)))
+
+    @cached_property
+    def lowered(self) -> frozenset[str]:
+        """The names of all operations in small letters."""
+        return frozenset(map(str.lower, self.operations))
 
     @cached_property
     def wishes(self) -> frozenset[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from operator import attrgetter
 
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-
-_NAME = attrgetter("name")
+from gradstep.core.graph.other_keys import with_other_keys
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
@@ -22,11 +20,9 @@ def relabel_one(graph: Graph, old: str, new: str) -> Graph:
     """The same for one operation: only what may mention it is looked at."""
     names = {old, *(edge.op for edge in graph.consumers.get(old, ()))}
     names |= graph.marked[LOOP] | graph.marked[ACROSS]
-    others = [
-        op
-        for op in graph
-        if op.name in names or op.origin == old or (op.control_inputs and old in op.control_inputs)
-    ]
+    names.update(graph.control_outputs.get(old, ()))
+    names.update(name for name in graph.derived if graph.operations[name].origin == old)
+    others = [graph.operations[name] for name in names if name in graph]
     return _with(
         graph, [(op, relabel_operation(op, lambda n: new if n == old else n)) for op in others]
     )
@@ -37,8 +33,9 @@ def _with(graph: Graph, pairs: Iterable[tuple[Operation, Operation]]) -> Graph:
     made = {old.name: new for old, new in pairs if new is not old}
     if not made:
         return graph
-    operations = list(map(made.get, graph.operations, graph))
-    return Graph(dict(zip(map(_NAME, operations), operations, strict=True)))
+    operations = {**graph.operations, **made}
+    names = {old: op.name for old, op in made.items() if op.name != old}
+    return Graph(with_other_keys(operations, names))
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:

@@ -15,8 +15,8 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import continue_graph
-from gradstep.core.graph.changes import Changes, share_and_diff
+from gradstep.core.graph.carry_over import changes_between, continue_graph
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Edge, Graph
 from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.io.disk.file_stamp import OnDisk, look
@@ -533,8 +533,7 @@ class Workspace(QObject):
         self._drop_selection_of_removed()
         self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
-        _, changes = share_and_diff(document.graph, before.graph)
-        self.document_changed.emit(changes)
+        self.document_changed.emit(changes_between(before.graph, document.graph))
         if was_changed != self.is_changed:
             self.file_changed.emit()
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import continue_graph, edit_before
+from gradstep.core.graph.carry_over import changes_between, continue_graph, edit_before
 from gradstep.core.graph.model import (
     GRADIENT_OP_TYPE,
     MARKS,
@@ -43,7 +43,8 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     places = list(graph.places.items())
     waits = {name: sorted(after) for name, after in graph.control_outputs.items() if after}
     found = graph.readers[1], by_type, graph.unwired, graph.wishes, graph.marked, waits
-    return order, consumers, *found, places, known
+    named = graph.derived, graph.lowered
+    return order, consumers, *found, *named, places, known
 
 
 def _edited(graph: Graph, data: st.DataObject) -> Graph:
@@ -155,3 +156,35 @@ def test_an_edit_looks_at_no_more_of_a_larger_graph(source: TensorRef | None, na
 
     small, large = work(50), work(400)
     assert large < 1.5 * small
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_what_is_renamed_in_its_place_keeps_the_place(follows: bool) -> None:
+    """Also where what reads it goes on reading what is not there any more."""
+    before = _chain(30)
+    _find_all(before)
+    old = next(name for name, edges in before.consumers.items() if edges and "/" in name)
+    made = {
+        name: replace(op, name="other") if name == old else op
+        for name, op in before.operations.items()
+    }
+    if follows:
+        for edge in before.consumers[old]:
+            op = made[edge.op]
+            wires = (TensorRef("other", r.index) if r and r.op == old else r for r in op.inputs)
+            made[edge.op] = replace(op, inputs=tuple(wires))
+    graph = continue_graph(Graph.of(made.values()), before)
+    assert "readers" in graph.__dict__
+    assert (old in graph.readers[1]) is not follows
+    assert _find_all(graph) == _find_all(Graph(graph.operations))
+
+
+def test_the_way_back_changes_the_same() -> None:
+    before = _chain(30)
+    name = [*before.operations][-1]
+    graph = continue_graph(Graph({n: o for n, o in before.operations.items() if n != name}), before)
+    assert changes_between(before, graph).removed == {name}
+    assert changes_between(graph, before).added == {name}
+    assert not changes_between(graph, graph)
+    alone = Graph({**graph.operations})
+    assert changes_between(alone, before) == changes_between(graph, before)
