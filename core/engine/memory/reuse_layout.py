@@ -41,14 +41,16 @@ class ReuseLayout(RecordLayout):
     def families(self) -> tuple[tuple[str, ...], ...]:
         """Variables that are to lie side by side, in their order: those that are updated
         together, and each kind of their slots."""
-        found: dict[str, tuple[str, ...]] = {}
+        found: list[tuple[str, ...]] = []
+        taken: set[str] = set()
         for step in self.plan.steps:
             if step.times > 1:
                 columns = zip(*(writes for _, writes in step.parts), strict=True)
                 names = tuple(self.plan.values[v].variable for column in columns for v in column)
-                if found.keys().isdisjoint(names):
-                    found.update(dict.fromkeys(names, names))
-        return tuple(dict.fromkeys(found.values()))
+                if names and taken.isdisjoint(names):
+                    found.append(names)
+                    taken.update(names)
+        return tuple(found)
 
     def _rows(self) -> list[list[Storage]]:
         """Storages that are to lie side by side: what like operations read that are done at
