@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, filterfalse
-from operator import attrgetter, is_not, ne
+from itertools import filterfalse
+from operator import attrgetter, is_not
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
+from gradstep.core.sequence_places import changed_places
 
 _EDIT = "edit"
 
@@ -95,19 +96,19 @@ class _Ranks:
     def __init__(self, before: Graph, after: Graph, changes: Changes) -> None:
         self._before, self._after, self._changes = before, after, changes
         self.same = not (changes.added or changes.removed) and _in_same_places(before, after)
-        if self.same and "places" in before.__dict__:
-            after.__dict__["places"] = before.places
 
     @cached_property
-    def in_place(self) -> bool:
-        """Whether operations are called otherwise in their places, and that is all of their order
-        that differs."""
+    def renamed(self) -> Sequence[tuple[str, str]]:
+        """What is called otherwise in the same place, where that is few operations."""
         before, after = [*self._before.operations], [*self._after.operations]
-        if len(before) != len(after):
-            return False
-        others = [*compress(zip(before, after, strict=True), map(ne, before, after))]
-        changes = self._changes
-        return all(old in changes.removed and new in changes.added for old, new in others)
+        return [(before[i], after[i]) for i in changed_places(before, after) or ()]
+
+    @property
+    def in_place(self) -> bool:
+        """Whether some operations are called otherwise, and that is all of their order that
+        differs."""
+        removed, added = self._changes.removed, self._changes.added
+        return bool(self.renamed) and all(a in removed and b in added for a, b in self.renamed)
 
     @property
     def then(self) -> Mapping[str, int]:
@@ -130,6 +131,21 @@ def _in_same_places(before: Graph, after: Graph) -> bool:
     if order is not None and order is before.__dict__.get("order"):
         return True
     return list(before.operations) == list(after.operations)
+
+
+def _places_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> dict[str, int] | None:
+    """`Graph.places`; None where others are counted anew."""
+    if ranks.same:
+        return before.places
+    if not ranks.in_place:
+        return None
+    places = before.places.copy()
+    places.update((new, places[old]) for old, new in ranks.renamed)
+    for name in changes.removed:
+        del places[name]
+    return places
 
 
 def _order_after(
@@ -194,12 +210,7 @@ def _readers_after(
     found, dangling = before.readers
     if not dangling.isdisjoint(changes.added) or not ranks.keep_sequence:
         return None
-    if ranks.in_place:
-        readers = dict(zip(graph.operations, found.values(), strict=True))
-        readers.update({name: found[name] for name in changes.removed})  # until nobody reads it
-        readers.update(dict.fromkeys(changes.added, ()))
-    else:
-        readers = {**found, **dict.fromkeys(changes.added, ())}
+    readers = dict.copy(found) | dict.fromkeys(changes.added, ())
     for old, source, edges in _rewired(before, graph, changes.removed | changes.changed):
         if source in readers:
             readers[source] = _without(readers[source], old, len(edges), ranks.then)
@@ -210,9 +221,6 @@ def _readers_after(
         else:
             missing.add(source)
     missing.update(name for name in changes.removed if readers.pop(name))
-    if not (ranks.same or ranks.in_place):
-        names = graph.operations
-        readers = dict(zip(names, map(readers.__getitem__, names), strict=True))
     return readers, frozenset(missing)
 
 
@@ -276,6 +284,7 @@ def _by_type_after(
 # Of the indexes that a graph has, from those of the graph before it; None where only looking at all
 # of it can tell.
 _INDEXES: Mapping[str, Callable[[Graph, Graph, Changes, _Ranks], object]] = {
+    "places": _places_after,
     "order": _order_after,
     "readers": _readers_after,
     "by_type": _by_type_after,

@@ -243,11 +243,12 @@ class Graph:
 
     @property
     def consumers(self) -> Mapping[str, tuple[Edge, ...]]:
-        """For each operation, the wires that leave it, in order of the consumers' creation."""
+        """For each operation, in no order, the wires that leave it, in order of the consumers'
+        creation."""
         return self.readers[0]
 
     @cached_property
-    def readers(self) -> tuple[Mapping[str, tuple[Edge, ...]], frozenset[str]]:
+    def readers(self) -> tuple[dict[str, tuple[Edge, ...]], frozenset[str]]:
         """`consumers`, and the names of operations that wires come from, and that are not there."""
         found: dict[str, list[Edge]] = {name: [] for name in self.operations}
         missing: set[str] = set()
@@ -308,8 +309,8 @@ class Graph:
         return [*filter(found.__contains__, self.operations)] if found else []
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The places of the operations in the order of their creation."""
+    def places(self) -> dict[str, int]:
+        """The places of the operations in the order of their creation; in no order itself."""
         return dict(zip(self.operations, count(), strict=False))
 
     @cached_property

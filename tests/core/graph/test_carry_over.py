@@ -38,9 +38,9 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     inferred = infer_declared(graph)
     constants = {name: value.tobytes() for name, value in inferred.constants.items()}
     known = (inferred.types.of, constants, inferred.problems)
-    consumers = list(graph.consumers.items())
+    consumers = dict(graph.consumers)
     by_type = {type: sorted(names) for type, names in graph.by_type.items()}
-    places = list(graph.places.items())
+    places = dict(graph.places)
     waits = {name: sorted(after) for name, after in graph.control_outputs.items() if after}
     found = graph.readers[1], by_type, graph.unwired, graph.wishes, graph.marked, waits
     named = graph.derived, graph.lowered
