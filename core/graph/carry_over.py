@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import filterfalse
@@ -17,7 +17,8 @@ from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.sequence_places import exchanged_places
+from gradstep.core.shifted_places import shift_places
 
 _EDIT = "edit"
 
@@ -91,24 +92,12 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
 
 
 class _Ranks:
-    """The places of operations in the order of their creation, before an edit and after it."""
+    """The places of operations in the order of their creation, before an edit and after it. same:
+    whether these are the same."""
 
     def __init__(self, before: Graph, after: Graph, changes: Changes) -> None:
         self._before, self._after, self._changes = before, after, changes
         self.same = not (changes.added or changes.removed) and _in_same_places(before, after)
-
-    @cached_property
-    def renamed(self) -> Sequence[tuple[str, str]]:
-        """What is called otherwise in the same place, where that is few operations."""
-        before, after = [*self._before.operations], [*self._after.operations]
-        return [(before[i], after[i]) for i in changed_places(before, after) or ()]
-
-    @property
-    def in_place(self) -> bool:
-        """Whether some operations are called otherwise, and that is all of their order that
-        differs."""
-        removed, added = self._changes.removed, self._changes.added
-        return bool(self.renamed) and all(a in removed and b in added for a, b in self.renamed)
 
     @property
     def then(self) -> Mapping[str, int]:
@@ -121,7 +110,14 @@ class _Ranks:
     @cached_property
     def keep_sequence(self) -> bool:
         """Whether what both graphs have comes in the same order in them."""
-        return self.same or keep_sequence(self._before.operations, self._after.operations)
+        names = self._before.operations, self._after.operations
+        return self.same or self.moved is not None or keep_sequence(*names)
+
+    @cached_property
+    def moved(self) -> tuple[list[int], list[tuple[int, int]]] | None:
+        """Where what has gone was, and what has come is, if that is a few."""
+        then, now = [*self._before.operations], [*self._after.operations]
+        return exchanged_places(then, now, self._changes.removed, self._changes.added)
 
 
 def _in_same_places(before: Graph, after: Graph) -> bool:
@@ -135,17 +131,13 @@ def _in_same_places(before: Graph, after: Graph) -> bool:
 
 def _places_after(
     graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
-) -> dict[str, int] | None:
-    """`Graph.places`; None where others are counted anew."""
-    if ranks.same:
-        return before.places
-    if not ranks.in_place:
-        return None
-    places = before.places.copy()
-    places.update((new, places[old]) for old, new in ranks.renamed)
-    for name in changes.removed:
-        del places[name]
-    return places
+) -> Mapping[str, int] | None:
+    """`Graph.places`; None where all are counted anew."""
+    if ranks.same or ranks.moved is None:
+        return before.places if ranks.same else None
+    names = [*graph.operations]
+    came = {names[place]: place for _, place in ranks.moved[1]}
+    return shift_places(names, before.places, changes.removed, came)
 
 
 def _order_after(

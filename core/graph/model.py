@@ -309,7 +309,7 @@ class Graph:
         return [*filter(found.__contains__, self.operations)] if found else []
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def places(self) -> Mapping[str, int]:
         """The places of the operations in the order of their creation; in no order itself."""
         return dict(zip(self.operations, count(), strict=False))
 

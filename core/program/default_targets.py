@@ -36,7 +36,8 @@ def run_targets(document: Document, graph: Graph, broken: Collection[str]) -> tu
 def _ends(graph: Graph, broken: Collection[str]) -> Iterator[str]:
     """Operations that nothing reads, or only what cannot run."""
     if not broken:
-        yield from compress(graph.consumers, map(not_, graph.consumers.values()))
+        names = graph.operations
+        yield from compress(names, map(not_, map(graph.consumers.__getitem__, names)))
         return
     for name in graph.operations:
         if name not in broken and all(edge.op in broken for edge in graph.consumers[name]):

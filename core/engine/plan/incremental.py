@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
-from gradstep.core.engine.plan.step_places import place_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.shifted_places import shift_places
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -68,7 +68,7 @@ class IncrementalResolver(Resolver):
         if names is not previous.needed.names:
             if not (needed.keeps_sequence or _keep_sequence(previous.needed.names, needed)):
                 return False
-            now = place_steps(names, then, needed.left, needed.entries)
+            now = shift_places(names, then, needed.left, needed.entries)
         self.touched = touched = TouchedSteps(now, previous, needed)
         self.variables = dict(previous.variables)
         # To those that are not opened nobody adds.

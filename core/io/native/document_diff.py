@@ -24,10 +24,12 @@ from gradstep.core.io.native import file_schema, npy
 from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.io.native.zip_archive import Archive, pack
 from gradstep.core.json_text import UNREADABLE, why_unreadable
+from gradstep.core.spliced_mapping import spliced
 
 KEYED = ("initial", "feeds", "packed", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))
 _COLLAPSED = "collapsed"
+_FEW = 64  # places, of which each is looked for by itself
 _LONG = ("wrt", "stops", "stopped_edges", "overrides")  # of a request; may name most of a document
 Point = tuple[float, float]
 _MEMBER = "difference.json"
@@ -238,6 +240,9 @@ def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
     put = {n: op for n, op in put.items() if n not in old or not alike(op, old[n])}
     if not (put or record.removed or record.order):
         return before
+    spliced_in = None if record.order else _spliced(before, record, put)
+    if spliced_in is not None:
+        return _edited(before, spliced_in, put, record.removed)
     merged = _merged(before.operations, record.removed, put)
     order = record.order or (_woven(merged, record.inserted) if record.inserted else merged)
     if order is merged:
@@ -267,6 +272,33 @@ def _edited(
     )
     remember_edit(graph, before, changes)
     return graph
+
+
+def _spliced(
+    before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
+) -> dict[str, Operation] | None:
+    """The operations, where a few are put in at their places; None where it is more than that."""
+    old, removed = before.operations, {*record.removed}
+    come = {name for run in record.inserted.values() for name in run}
+    stay = {*filter(None, record.inserted)}
+    if not come or len(record.inserted) > _FEW or not old.keys() >= stay | removed:
+        return None
+    once = (sum(map(len, record.inserted.values())), len(record.removed)) == (
+        len(come),
+        len(removed),
+    )
+    if not (once and come <= put.keys() and come.isdisjoint(old) and stay.isdisjoint(removed)):
+        return None  # it is none that `differences` made
+    names = [*old]
+    places = {after: names.index(after) + 1 if after else 0 for after in record.inserted}
+    rows = [
+        (places[after], name, put[name])
+        for after in sorted(places, key=places.__getitem__)
+        for name in record.inserted[after]
+    ]
+    found = spliced(old, record.removed, rows)
+    found.update((name, op) for name, op in put.items() if name not in come)
+    return found
 
 
 def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Places of steps that are told by those before an edit are those that counting would give."""
+"""Places that are told by those before an edit are those that counting would give."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.engine.plan.step_places import StepPlaces, place_steps
+from gradstep.core.shifted_places import ShiftedPlaces, shift_places
 
 NAMES = [f"op{i}" for i in range(12)]
 
 
 @given(st.data())
-def test_after_any_edits_each_step_has_its_place(data: st.DataObject) -> None:
+def test_after_any_edits_each_name_has_its_place(data: st.DataObject) -> None:
     names = data.draw(st.lists(st.sampled_from(NAMES), unique=True))
     places: Mapping[str, int] = dict(zip(names, count(), strict=False))
     for _ in range(data.draw(st.integers(1, 7))):
@@ -27,7 +27,7 @@ def test_after_any_edits_each_step_has_its_place(data: st.DataObject) -> None:
             now.insert(data.draw(st.integers(0, len(now))), name)
             entered.add(name)
         entries = {name: place for place, name in enumerate(now) if name in entered}
-        found = place_steps(now, places, left, entries)
+        found = shift_places(now, places, left, entries)
         assert dict(found) == {name: i for i, name in enumerate(now)}
         assert [*found] == now
         assert {n for n in NAMES if n in found} == {*now}
@@ -53,8 +53,8 @@ def test_who_asks_for_a_few_has_not_all_numbered() -> None:
     names = _Counted(NAMES)
     places: Any = {name: i for i, name in enumerate(NAMES)}
     for _ in range(4):
-        places = place_steps(names, places, (), {})
+        places = shift_places(names, places, (), {})
     assert (places["op7"], places.depth, names.times) == (7, 4, 0)
     assert not isinstance(
-        place_steps(names, places, (), {}), StepPlaces
+        shift_places(names, places, (), {}), ShiftedPlaces
     )  # once in a while they are

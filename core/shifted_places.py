@@ -1,7 +1,7 @@
-"""The numbers of a plan's steps after an edit, by those before it: nobody numbers all of them anew.
+"""The places of names in a list after an edit, by those before it: nobody numbers all of them anew.
 
-An edit that puts a step in moves all that come later. A dictionary of tens of thousands of names
-costs a look at each; what is asked for are a few.
+An edit that puts an operation, or a step, in moves all that come later. A dictionary of tens of
+thousands of names costs a look at each; what is asked for are a few.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FEW = 64  # that came or went; of more all are numbered
 _DEEPEST = 4  # edits in a row; the next one numbers all
 
 
-def place_steps(
+def shift_places(
     names: Sequence[str],
     before: Mapping[str, int],
     left: Collection[str],
@@ -23,14 +23,14 @@ def place_steps(
     """Operation -> its place in `names`. before: the same of names among which others were, `left`,
     and not those that `entered`, of which these are the places, ascending; what both have comes in
     the same order."""
-    deep = before.depth if isinstance(before, StepPlaces) else 0
+    deep = before.depth if isinstance(before, ShiftedPlaces) else 0
     if len(left) + len(entered) > _FEW or deep >= _DEEPEST:
         return dict(zip(names, count(), strict=False))
-    return StepPlaces(names, before, left, entered, deep + 1)
+    return ShiftedPlaces(names, before, left, entered, deep + 1)
 
 
-class StepPlaces(Mapping[str, int]):
-    """See `place_steps`. depth: so many of them lie on each other."""
+class ShiftedPlaces(Mapping[str, int]):
+    """See `shift_places`. depth: so many of them lie on each other."""
 
     def __init__(
         self,
