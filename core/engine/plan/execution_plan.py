@@ -307,7 +307,9 @@ def _new_fetches(
     middle = map(id, fetches[first : len(fetches) - last])
     places = {*compress(count(first), map(not_, map(known.__contains__, middle)))}
     if lost := touched.lost(where):
-        places.update(compress(count(), map(lost.__contains__, map(_OP, fetches))))
+        names = [*map(_OP, fetches)]
+        if not lost.isdisjoint(names):
+            places.update(compress(count(), map(lost.__contains__, names)))
     return [fetches[place] for place in sorted(places)]
 
 

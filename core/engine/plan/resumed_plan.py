@@ -101,12 +101,13 @@ def _unmade(plan: Plan, last: Plan, by: _T) -> Iterable[_T]:
 def _same(plan: Plan) -> Exchanged:
     none: frozenset[Step] = frozenset()
     ends = len(plan.steps), 0
-    return Exchanged(none, none, _NOTHING, plan.versions, plan.steps, *ends, _NOTHING, _NOTHING)
+    there = plan.versions, plan.steps, plan.step_of
+    return Exchanged(none, none, _NOTHING, *there, *ends, _NOTHING, _NOTHING)
 
 
 def _turned(known: Exchanged, last: Plan) -> Exchanged:
     """How the plan before differs from `last`, which differs from it so."""
-    other = known.new, known.gone, known.opened, last.versions, last.steps
+    other = known.new, known.gone, known.opened, last.versions, last.steps, last.step_of
     return Exchanged(*other, known.first, known.last, known.moved, known.flipped)
 
 

@@ -56,7 +56,8 @@ def find_users(
 class Exchanged(NamedTuple):
     """How a plan after an edit differs from the one before it. gone, new: steps that only the one
     has, or only the other; opened: variables whose versions may be others; versions: those before.
-    before: the steps of that plan; first, last: so many steps both begin with, and end with. moved:
+    before: the steps of that plan, places: of each operation's there; first, last: so many steps
+    both begin with, and end with. moved:
     operations whose outputs are not where they were; flipped: those of which one is there that was
     not, or the other way round.
     """
@@ -66,6 +67,7 @@ class Exchanged(NamedTuple):
     opened: frozenset[str]
     versions: Mapping[str, tuple[int, ...]]
     before: Sequence[Step]
+    places: Mapping[str, int]
     first: int
     last: int
     moved: frozenset[str]
@@ -158,6 +160,7 @@ class TouchedSteps:
             frozenset(self.opened),
             self._versions,
             then,
+            self.previous.step_of,
             *common_ends(then, steps),
             moved,
             frozenset(n for n in moved if _flips(there.get(n, ()), where.get(n, ()))),

@@ -13,6 +13,7 @@ from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.touched_steps import Exchanged
 
 Calls = tuple[Call, ...]
+_FEW = 64  # steps, of which each is put in or taken out by itself
 
 
 class TakenCalls:
@@ -45,15 +46,30 @@ class TakenCalls:
 
     def of(self, plan: Plan) -> tuple[list[Any], list[int]]:
         """The calls of each step of a plan, None where there are none; and where that is. In C, and
-        a matter of copying where the steps stay in line with the first or the last."""
+        a matter of copying where few steps are others, or all stay in line with the first or the
+        last."""
+        there = self._exchanged(plan)
+        if there is not None and len(there.gone) + len(there.new) <= _FEW:
+            return self._exchange(there, plan)
         first, last = ends_of(plan, self._steps)
         old, new = (slice(first, len(each) - last) for each in (self._steps, plan.steps))
         known = dict(zip(self._steps[old], self._calls[old], strict=True))
         middle = map(known.get, plan.steps[new])
         calls = [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
-        if (there := self._exchanged(plan)) is not None:
-            return calls, sorted(plan.step_of[step.op.name] for step in there.new)
         return calls, [*compress(count(), map(is_, calls, repeat(None)))]
+
+    def _exchange(self, there: Exchanged, plan: Plan) -> tuple[list[Any], list[int]]:
+        """The same, where it is known which steps are others."""
+        calls = [*self._calls]
+        gone, new = (
+            sorted(places[step.op.name] for step in steps)
+            for places, steps in ((there.places, there.gone), (plan.step_of, there.new))
+        )
+        for place in reversed(gone):
+            del calls[place]
+        for place in new:
+            calls.insert(place, None)
+        return calls, new
 
     def _exchanged(self, plan: Plan) -> Exchanged | None:
         """How the steps of a plan differ from these, if that is known and all of these are here."""
