@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import TypeVar
@@ -34,7 +34,7 @@ def drop_unfinished(program: Program) -> Program:
     return replace(
         program,
         fetches=fetches,
-        targets=tuple(dict.fromkeys((*targets, *_frontier(program.graph, held, waits)))),
+        targets=tuple(dict.fromkeys((*targets, *_frontier(program, held, waits)))),
         threads=threads,
         is_cut=True,
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
@@ -51,11 +51,36 @@ def held_up(
             yield at, f"waits for {waits[held.op]}"
 
 
-def _frontier(graph: Graph, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:
+def _frontier(program: Program, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:
     """What operations that wait need, and can be had: the last before them."""
-    needed, operations, waits = graph.ancestors(held), graph.operations, {*waits}
+    graph, operations = program.graph, program.graph.operations
+    if not any(ref.op in waits for ref in program.feeds):
+        known = _wires_into(graph, held, waits)  # who needs what waits does so, too
+        for name in filter(known.__contains__, operations):
+            yield from known[name]
+        return
+    needed = graph.ancestors(held)
     for name in filter(needed.intersection(waits).__contains__, operations):
         yield from filterfalse(waits.__contains__, predecessors(operations[name]))
+
+
+def _wires_into(
+    graph: Graph, held: Iterable[str], waits: Collection[str]
+) -> Mapping[str, Sequence[str]]:
+    """Of what is held and of what waits before that, if it needs anything that does not wait: that,
+    in order."""
+    found: dict[str, list[str]] = {}
+    stack, operations = [*held], graph.operations
+    seen = {*stack}
+    while stack:
+        name = stack.pop()
+        for source in predecessors(operations[name]):
+            if source not in waits:
+                found.setdefault(name, []).append(source)
+            elif source not in seen:
+                seen.add(source)
+                stack.append(source)
+    return found
 
 
 def _waits(thread: Thread, waits: Collection[str]) -> bool:
@@ -64,6 +89,6 @@ def _waits(thread: Thread, waits: Collection[str]) -> bool:
 
 def _unfed(waits: Mapping[str, Waiting]) -> Iterator[Problem]:
     for name, what in waits.items():
-        if what == Waiting(name):
+        if not what.input and what.node == name:
             text, fix = f"'{name}' is not fed: what needs it waits", "feed it a value"
             yield Problem(name, "unfed", text, fix, severity="info")

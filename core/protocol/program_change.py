@@ -151,6 +151,8 @@ def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
 def _remapped(old: Mapping[str, Any], new: Mapping[str, Any]) -> Rearranged[Any] | None:
     if old is new:
         return None
+    if not new:
+        return Rearranged([], []) if old else None
     then, now, there, here = [*old], [*new], [*old.values()], [*new.values()]
     named, few = changed_places(then, now), changed_places(there, here)
     if few is not None and not named and named is not None:
@@ -181,6 +183,8 @@ def _rearranged(
     """None where the two are equal. key: finds the place that an entry had."""
     if old is new:
         return None
+    if not new:
+        return Rearranged([], []) if old else None
     few = changed_places(old, new)
     if few is not None:
         return _exchanged(old, new, key, few, len(old))

@@ -81,9 +81,7 @@ def may_race(graph: Graph, drawn: Container[str], asked: Iterable[str]) -> bool:
     if has_loops(graph):
         return True
     writers = [*filter(drawn.__contains__, _writers(graph))]
-    return bool(writers) and not graph.ancestors(filter(graph.__contains__, asked)).isdisjoint(
-        writers
-    )
+    return bool(writers) and not graph.descendants(*writers).isdisjoint(asked)
 
 
 def _has_writers(plan: Plan, drawn: Container[str]) -> bool:

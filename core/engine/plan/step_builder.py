@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
@@ -11,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.attribute_kinds import attribute, fits
 from gradstep.core.ops.declare.op_state import State
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -24,6 +25,8 @@ Whereabouts = tuple[int | str | None, ...]  # of an operation's outputs: values,
 CompileBody = Callable[
     [Loop, Sequence[TensorType], Sequence[int | str], Mapping[str, Variable]], "Iteration"
 ]
+
+_TYPES = 1_000  # of variables, which are kept at most
 
 
 class Resolver:
@@ -211,9 +214,18 @@ def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
     """What `op` declares, whose output 0 is `handle`."""
     if definition.state.first is not None:
         return Variable(op.name, OPAQUE, True, first=definition.state.first(op))
-    dtype = attribute(op, "dtype", DType, handle.dtype)
-    kind = TensorType(dtype, attribute(op, "shape", Shape, UNKNOWN))
+    dtype, shape = op.attrs.get("dtype"), op.attrs.get("shape")
+    kind = _sound_type(dtype, shape) if type(dtype) is DType and type(shape) is Shape else None
+    if kind is None:
+        dtype = attribute(op, "dtype", DType, handle.dtype)
+        kind = TensorType(dtype, attribute(op, "shape", Shape, UNKNOWN))
     return Variable(op.name, kind, not handle.ref)
+
+
+@lru_cache(_TYPES)
+def _sound_type(dtype: DType, shape: Shape) -> TensorType | None:
+    """One and the same for all variables that are declared alike; None for what cannot be."""
+    return TensorType(dtype, shape) if fits("shape", shape, Shape) else None
 
 
 def _unfed(op: Operation, kind: TensorType) -> GradstepError:

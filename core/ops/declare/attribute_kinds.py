@@ -53,7 +53,7 @@ def check_attributes(definition: OpDef, op: Operation) -> None:
     """Raise GradstepError (ValueError) for the first declared attribute of another kind. One that
     is missing is nobody's business until it is asked for."""
     for name, declared in definition.attrs.items():
-        if name in op.attrs and not _fits(name, op.attrs[name], declared):
+        if name in op.attrs and not fits(name, op.attrs[name], declared):
             raise _misfit(op, name, declared if isinstance(declared, type) else type(declared))
 
 
@@ -69,7 +69,7 @@ def attribute(op: Operation, name: str, kind: type[_Kind], default: _Kind | None
             node=op.name,
             hint=f"set it to {_wanted(name, kind)}",
         )
-    if isinstance(value, Unread) or not _fits(name, value, kind):
+    if isinstance(value, Unread) or not fits(name, value, kind):
         raise _misfit(op, name, kind)
     found: _Kind = DType(value) if kind is DType else value  # type: ignore[assignment]
     return found
@@ -104,7 +104,9 @@ def _wanted(name: str, kind: type) -> str:
     return _KINDS[kind][1]
 
 
-def _fits(name: str, value: Any, declared: Any) -> bool:
+def fits(name: str, value: Any, declared: Any) -> bool:
+    """Whether a value may be an attribute of that name which is declared so: as a kind, or by a
+    value to begin with."""
     kind = declared if isinstance(declared, type) else type(declared)
     if kind not in _KINDS or isinstance(value, Unread):
         return True

@@ -15,6 +15,8 @@ def broken_operations(graph: Graph, inference: Inference) -> dict[str, Problem]:
     blame = dict(_faults(graph, inference))
     after = graph.descendants(*blame) if blame else frozenset[str]()
     operations = graph.operations
+    if len(blame) == 1:
+        return blame | dict.fromkeys(filter(after.__contains__, graph.order), *blame.values())
     for name in filter(after.__contains__, graph.order) if blame else ():
         if name not in blame:
             before = filter(blame.__contains__, predecessors(operations[name]))
