@@ -218,7 +218,7 @@ def _phases_again(
 
 def _exchange(made: dict[K, V], gone: dict[K, V], come: dict[K, V]) -> dict[K, V]:
     """Another mapping of what is left and what came."""
-    found = {**made}
+    found = made.copy()
     for key in gone:
         found.pop(key, None)
     found.update(come)

@@ -13,11 +13,13 @@ from gradstep.core.graph.model import Graph
 from gradstep.core.layout import box_diagram as layout_boxes
 from gradstep.core.layout.layout_engines import SMALL, layout
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
+from gradstep.core.sequence_places import changed_places
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, box_id
 
 STEP = layout_boxes.BOX_GAP
 _ID = attrgetter("id")
+NONE: Mapping[str, str] = MappingProxyType({})
 NOWHERE: Mapping[str, Point] = MappingProxyType({})
 
 
@@ -39,24 +41,39 @@ def known(visible: VisibleGraph, positions: Mapping[str, Point]) -> dict[str, Po
 
 
 def of_renamed(
-    visible: VisibleGraph, before: VisibleGraph, positions: Mapping[str, Point]
+    names: Mapping[str, str], visible: VisibleGraph, positions: Mapping[str, Point]
 ) -> dict[str, Point]:
     """Where boxes stood that are only called otherwise now, and have no place of their own:
-    renaming moves nothing."""
-    if len(visible.boxes) != len(before.boxes) or visible is before:
-        return {}
-    if visible.number is before.number:
-        return {}
-    names = compress(
-        zip(visible.boxes, before.boxes, strict=True), map(is_not, visible.boxes, before.boxes)
-    )
-    other = [(new.id, old.id) for new, old in names if new.id != old.id]
-    gone = {old for _, old in other if old not in visible.number}
+    renaming moves nothing. names: as `renamed` gives."""
     return {
         new: positions[old]
-        for new, old in other
-        if old in gone and old in positions and new not in positions
+        for old, new in names.items()
+        if old not in visible.number and old in positions and new not in positions
     }
+
+
+def renamed(visible: VisibleGraph, before: VisibleGraph) -> Mapping[str, str]:
+    """What boxes were called -> what those of the same numbers are, where that is something else
+    and there are as many."""
+    if len(visible.boxes) != len(before.boxes) or visible.number is before.number:
+        return NONE
+    both = zip(before.boxes, visible.boxes, strict=True)
+    differ = compress(both, map(is_not, before.boxes, visible.boxes))
+    return {old.id: new.id for old, new in differ if old.id != new.id}
+
+
+def moves_none(
+    names: Mapping[str, str], given: Mapping[str, Point], before: Mapping[str, Point]
+) -> bool:
+    """Whether all places that are given, and none else, were given before, those of what is called
+    otherwise now under its name then."""
+    if given is before:
+        return not any(new in given for new in names.values())
+    keys, old_keys = [*given], [*before]
+    places = changed_places(old_keys, keys)
+    if places is None or [*given.values()] != [*before.values()]:
+        return False
+    return all(names.get(old_keys[i]) == keys[i] for i in places)
 
 
 def diagram(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress, islice, repeat
-from operator import attrgetter, is_, is_not, ne
+from operator import attrgetter, is_not, ne
 from weakref import ref as weak
 
 import numpy as np
@@ -152,9 +152,10 @@ class _Edit:
         is wired to differs in type, too, and tells of itself.)"""
         if not self.renamed:
             return False
-        names = {*self.renamed.keys(), *self.renamed.values()}
-        same = compress(self._old, map(is_, self._old, self.operations))
-        return any(not names.isdisjoint(op.control_inputs) for op in same if op.control_inputs)
+        waiting = self._made.graph.control_outputs
+        names = {*self.renamed.keys(), *self.renamed.values()} & waiting.keys()
+        there = {self._old[i].name for i in self.differ}
+        return any(not there.issuperset(waiting[name]) for name in names)
 
     def _renamed(self, ref: TensorRef | None) -> TensorRef | None:
         if ref is None or ref.op not in self.renamed:

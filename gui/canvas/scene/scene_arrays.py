@@ -62,12 +62,15 @@ class SceneArrays:
         centres: Mapping[str, Point],
         raised: tuple[int, ...] = (),
         before: SceneArrays | None = None,
+        middles: np.ndarray | None = None,
     ) -> SceneArrays:
         """The visible graph with the centre of every box given by its id.
 
         before: a scene from which an edit led here; the links that it did not touch are taken over.
+        middles: the centres of the boxes, float64[n, 2], where these are known.
         """
-        middles = _middles(visible, centres, before)
+        if middles is None:
+            middles = _middles(visible, centres, before)
         if before is not None and before.base is None and _stand_alike(visible, middles, before):
             found = cls(visible, before.rects, before.routes, None, raised, centres, middles)
             found._keep_frames(before)

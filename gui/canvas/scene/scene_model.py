@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -50,7 +50,7 @@ class SceneModel(QObject):
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
         self._source = EMPTY.visible.source  # what that shows now; it may have been made of another
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
-        self._placed_by: tuple[object, object] = (None, None)  # and by what
+        self._placed_by: tuple[object, Mapping[str, Point]] = (None, {})  # and by what
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._arranged: SceneArrays | None = None  # what was put together beside, until it is taken
         self._pointed = NOTHING  # stubs, by number
@@ -102,9 +102,14 @@ class SceneModel(QObject):
         if self._stands(old, new, visible):
             self._new_facts()
             return
+        names = box_placement.renamed(visible, drawn)
+        if names and self._only_renamed(new, names, drawn, visible):
+            arrays = self._scene(visible, self._placed, self.arrays.middles)
+            self._show_places(arrays, self._placed, before if related else None)
+            return
         stay = self._stay(new, visible)
         found = {} if stay else {**self._laid, **new.view.positions}
-        found |= box_placement.of_renamed(visible, drawn, found)
+        found |= box_placement.of_renamed(names, visible, found)
         places = self._placed if stay else box_placement.known(visible, found)
         if not places and not box_placement.is_small(visible):
             self._lay_out_beside(self._source, lambda: visible)
@@ -231,6 +236,28 @@ class SceneModel(QObject):
         same = laid is self._laid and given is new.view.positions
         return same and bool(self._placed) and visible.number is self.arrays.visible.number
 
+    def _only_renamed(
+        self, new: Document, names: Mapping[str, str], drawn: VisibleGraph, visible: VisibleGraph
+    ) -> bool:
+        """Whether boxes are called otherwise in the same places, and nobody said another place of
+        any; those names have the places then."""
+        laid, given = self._placed_by
+        if not self._placed or laid is not self._laid or drawn is not self.arrays.visible:
+            return False
+        if not visible.number.keys().isdisjoint(names):
+            return False
+        stood = ((new, self._placed[old]) for old, new in names.items())
+        if any(self._laid.get(new, place) != place for new, place in stood):
+            return False
+        if not box_placement.moves_none(names, new.view.positions, given):
+            return False
+        places = self._placed = self._placed.copy()
+        for old, now in names.items():
+            places[now] = places.pop(old)
+            if now not in new.view.positions:
+                self._laid[now] = places[now]
+        return True
+
     def _stands(self, old: Document, new: Document, visible: VisibleGraph) -> bool:
         """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""
         is_edit = old is not new  # else there are other places to be read
@@ -279,13 +306,20 @@ class SceneModel(QObject):
             return {**found.centres}
         return box_placement.complete(visible, places, others)
 
-    def _scene(self, visible: VisibleGraph, places: dict[str, Point]) -> SceneArrays:
-        """Boxes in their places, and the links between them."""
+    def _scene(
+        self,
+        visible: VisibleGraph,
+        places: dict[str, Point],
+        middles: np.ndarray | None = None,
+    ) -> SceneArrays:
+        """Boxes in their places, and the links between them. middles: those places as numbers,
+        where they are known."""
         found, raised = self._arranged, self._on_top(visible)
         self._arranged = None
         if found is not None and found.visible is visible and found.centres == places:
             return replace(found, raised=raised) if raised else found
-        return SceneArrays.of(visible, places, raised, self.arrays.base or self.arrays)
+        before = self.arrays.base or self.arrays
+        return SceneArrays.of(visible, places, raised, before, middles)
 
     def _new_facts(self) -> None:
         visible = self.arrays.visible

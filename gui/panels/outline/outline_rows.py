@@ -14,7 +14,7 @@ from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.sequence_places import changed_places, common_ends
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.outline.scope_split import Split, scope_of, split, split_again
@@ -164,7 +164,10 @@ class Outline:
     def _find_roles(self) -> Mapping[str, Sequence[str]]:
         known, graph, asked = self._roles, self._graph, self._asked
         if known is None or known[1] != asked or not _have_same_roles(known[0], graph):
-            known = self._roles = graph, asked, _by_role(graph, asked)
+            roles = None
+            if known is not None and known[1] == asked:
+                roles = _by_role_again(known[2], known[0], graph, asked)
+            known = self._roles = graph, asked, roles or _by_role(graph, asked)
         return known[2]
 
     def _find_added(self, drawn: Graph) -> Mapping[str, Sequence[str]]:
@@ -259,6 +262,30 @@ def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
         "network": [*filterfalse(known.__contains__, graph.operations)],
         "loss": [*filter(loss.__contains__, graph.operations)],
     }
+
+
+def _by_role_again(
+    known: Mapping[str, list[str]], before: Graph, graph: Graph, asked: Collection[str]
+) -> dict[str, list[str]] | None:
+    """`_by_role` of a graph in which few operations are others, in the places of what was there
+    before, which has the roles `known`, and of the same roles; else None."""
+    edit = edit_before(graph)
+    places = changed_places([*before.operations], [*graph.operations])
+    if places is None or edit is None or edit[0] is not before:
+        return None
+    old, new = ([*map([*each].__getitem__, places)] for each in (before, graph))
+    pairs = [*zip(old, new, strict=True)]
+    pairs += [(before.operations[name], graph.operations[name]) for name in edit[1].changed]
+    found = {role: [*names] for role, names in known.items()}
+    for was, now in pairs:
+        role = _role(now, asked)
+        if role != _role(was, asked):
+            return None
+        if was.name != now.name and now.name in before:
+            return None
+        if was.name != now.name:
+            found[role][found[role].index(was.name)] = now.name
+    return found
 
 
 def _have_same_names(one: Graph, other: Graph) -> bool:

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from gradstep.core.document.document import Document, View
+from gradstep.core.document.document_edits import rename_operation
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge, shown_as
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene import box_placement
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
@@ -182,3 +184,32 @@ def test_renaming_what_nobody_arranged_moves_nothing(canvas: Any) -> None:
     for _ in range(3):
         space.undo_stack.undo()
         assert np.array_equal(stage.arrays.rects, before)
+
+
+@pytest.mark.parametrize("arranged", [True, False])
+def test_a_rename_moves_nothing_and_looks_for_no_place(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch, arranged: bool
+) -> None:
+    canvas.open("tutorial")
+    if arranged:
+        canvas.view.stage.move([0], 8.0, 0.0)
+    stage, arrays = canvas.view.stage, canvas.view.arrays
+    at = stage.places()["a"]
+    monkeypatch.setattr(box_placement, "known", lambda *_: pytest.fail("it is looked for"))
+    commands.rename(canvas.space, "a", "b_renamed")
+    assert "b_renamed" in canvas.view.arrays.visible.number
+    assert canvas.view.arrays.rects is arrays.rects
+    assert canvas.view.arrays.routes is arrays.routes
+    assert stage.places()["b_renamed"] == at
+    canvas.space.undo_stack.undo()
+    assert "a" in canvas.view.arrays.visible.number
+    assert canvas.view.arrays.rects is arrays.rects
+    monkeypatch.undo()
+    if arranged:  # it goes where another document says, whatever it was called before
+        moved = {**canvas.space.document.view.positions, "c_renamed": (5_000.0, 5_000.0)}
+        del moved["a"]
+        graph = rename_operation(canvas.space.document, "a", "c_renamed").graph
+        document = canvas.space.document.with_(graph=graph)
+        canvas.space.edit("", document.with_(view=replace(document.view, positions=moved)))
+        number = canvas.view.arrays.visible.number["c_renamed"]
+        assert canvas.view.arrays.centre(number) == (5_000.0, 5_000.0)

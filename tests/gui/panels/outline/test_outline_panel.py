@@ -13,6 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
@@ -218,3 +219,18 @@ def unfolded(model: RowTreeModel, parent: QModelIndex | None = None) -> list[Any
         assert model.parent(index) == parent
         found.append((index.data(RowRole)[:-1], unfolded(model, index)))
     return found
+
+
+@pytest.mark.parametrize("names", [{"s/a": "z"}, {"a": "b", "b": "a"}, {"u/s/a": "v", "a": "w"}])
+def test_what_is_renamed_stands_where_it_stood(names: dict[str, str]) -> None:
+    """As if the graph had been read anew."""
+    types = {"a": "Const", "b": "VariableV2"}
+    first = Graph.of(Operation(n, types.get(n, "Identity")) for n in (*NAMES, *map(str, range(99))))
+    graph = continue_graph(
+        Graph.of(Operation(names.get(op.name, op.name), op.type) for op in first), first
+    )
+    outline = Outline()
+    for each in (first, graph, first):
+        document = Document(graph=each)
+        rows = outline.rows(document, infer(each), None)
+        assert told([*rows]) == told([*outline_rows(document, infer(each), None)])
