@@ -58,6 +58,7 @@ def foresee(document: Document, inference: Inference, stacked: bool) -> None:
             "wire_counts",
             "port_counts",
             "rows",
+            "declared",
         ):
             getattr(drawn, found_when_asked)
         scene = _scene_of(drawn, document.view.positions)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import chain, count, repeat
+from itertools import chain, count, filterfalse, repeat
 from typing import Any
 from weakref import WeakKeyDictionary
 from weakref import ref as weak
@@ -304,13 +304,11 @@ class _TypingAgain:
         """Nothing is known any more of what takes what these operations give, of which nothing is
         known, nor behind that. Whether this is all that there may be to it."""
         graph, takers = self._graph, self._graph.takers(*lost)
-        behind = takers.difference(lost).union(
-            name
-            for name in lost
-            if any(ref is not None and ref.op in takers for ref in graph.operations[name].inputs)
-        )
-        self._queued |= behind
-        return self._forget(behind)
+        there = ((name, graph.operations[name].inputs) for name in lost)
+        first = {n for n, refs in there if not any(ref and ref.op in takers for ref in refs)}
+        self._queued |= takers
+        behind = filter(takers.__contains__, graph.operations)  # as the names lie in memory
+        return self._forget([*filterfalse(first.__contains__, behind)])
 
     def _forget(self, names: Collection[str]) -> bool:
         """What is known of some operations. Whether that can be found anew without looking at

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.graph.loop import LOOP
 from gradstep.core.graph.model import Graph
+from gradstep.gui.canvas.scene.scene_boxes import declared_outputs
 from gradstep.gui.canvas.scene.scope_frames import surroundings
 from gradstep.gui.canvas.scene.spliced_links import Spliced
 
@@ -56,6 +57,7 @@ def _carry_boxes(visible: VisibleGraph, before: VisibleGraph, changed: Sequence[
     rows = {
         "kinds": [boxes[i].kind for i in changed],
         "rows": [boxes[i].has_value + boxes[i].has_gradient for i in changed],
+        "declared": [declared_outputs(boxes[i].type) for i in changed],
         "port_counts": [(boxes[i].outputs, boxes[i].inputs) for i in changed],
     }
     for name, values in rows.items():

@@ -63,8 +63,9 @@ def _lead_alike(
 ) -> np.ndarray:
     """bool[m]: links whose ends are where they were. boxes, links: the number that each had; same:
     bool[n], the boxes that stand where they stood."""
-    like = same & (before.port_counts[boxes] == visible.port_counts).all(axis=1)
-    found = like[visible.ends].all(axis=1)
+    outputs, inputs = (before.port_counts[boxes] == visible.port_counts).T
+    like, (source, target) = same & outputs & inputs, visible.ends.T
+    found = like[source] & like[target]
     for now, was in (
         (visible.hubs.at_target, before.hubs.at_target),
         (visible.hubs.at_source, before.hubs.at_source),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, islice, repeat
-from operator import attrgetter, is_not, ne
+from itertools import compress, islice
+from operator import is_not, ne
 from weakref import ref as weak
 
 import numpy as np
 
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.declare.table import find
 from gradstep.gui.canvas.scene.carried_arrays import carry_over
 from gradstep.gui.canvas.scene.gradient_path import GradientPath, path_after
 from gradstep.gui.canvas.scene.renamed_members import with_names
@@ -24,8 +23,6 @@ from gradstep.gui.canvas.scene.visible_graph import (
     control_links,
     single_links,
 )
-
-_NAME, _TYPE = attrgetter("name"), attrgetter("type")
 
 
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
@@ -168,24 +165,25 @@ class _Edit:
         made, now, kept = self._made, self._now, self.kept
         names = {op.name for i in self.differ for op in (self._old[i], self.operations[i])}
         names.update(op.name for op in (*self._old[kept:], *self.operations[kept:]))
-        retyped = (self.operations[i].name for i in self._retyped)
+        retyped = map(self._names.__getitem__, self._retyped)
         return path_after(made.path, made, now, names, retyped)
 
     @cached_property
-    def _retyped(self) -> list[int]:
-        """The places whose operations have outputs of other types."""
+    def _retyped(self) -> Sequence[int]:
+        """The places whose operations have outputs of other types, in order. All in C, along the
+        graph: it may be half of that."""
         old, new = (source.inference.types.of.get for source in (self._made, self._now))
-        since = self._now.inference.since
+        since, places = self._now.inference.since, [*range(self.kept)]
         if since is not None and since.before() is self._made.graph:
-            kept, places = self.kept, map(self._now.graph.places.get, since.names)
-            both = [i for i in places if i is not None and i < kept]
-            was = map(old, map(_NAME, map(self._old.__getitem__, both)))
-            now = map(new, map(_NAME, map(self.operations.__getitem__, both)))
-            return sorted(compress(both, map(ne, was, now)))
-        outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
-        before = [*map(old, islice(self._made.graph.operations, self.kept))]
-        other = compress(range(self.kept), map(is_not, before, outputs))
-        return [i for i in other if before[i] != outputs[i]]
+            places = [*compress(places, map(since.names.__contains__, self._names))]
+        names = [*map(self._names.__getitem__, places)]
+        called = {new: old for old, new in self.renamed.items()}.get
+        return [*compress(places, map(ne, map(old, map(called, names, names)), map(new, names)))]
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """Of the operations that are in places that there were."""
+        return [*islice(self._now.graph.operations, self.kept)]
 
     def list_changed(self) -> list[int]:
         """The places whose box may look different."""
@@ -198,21 +196,19 @@ class _Edit:
     @property
     def _recounted(self) -> list[int]:
         """The places whose operations may have more outputs, or fewer."""
-        boxes, operations = self._before.boxes, self.operations
+        places, boxes = self._retyped, self._before.boxes
         if self._made.collapsed:
             shown = self._before.box_of
-            return [i for i in self._retyped if not boxes[shown[self._old[i].name]].is_scope]
-        retyped = self._retyped
-        if not retyped:
+            return [i for i in places if not boxes[shown[self._old[i].name]].is_scope]
+        if not places:
             return []
-        typed, declared = self._now.inference.types.of.get, _DeclaredOutputs()
-        some = [*map(operations.__getitem__, retyped)]  # all in C: it may be half the graph
-        count = np.fromiter(map(len, map(typed, map(_NAME, some), repeat(()))), np.int64, len(some))
-        least = np.fromiter(map(declared.__getitem__, map(_TYPE, some)), np.int64, len(some))
-        places = np.array(retyped)
-        count = np.where(count > 0, count, np.maximum(least, self._used[places]))
-        outputs, _ = self._before.port_counts[places].T
-        found: list[int] = places[count != outputs].tolist()
+        types = map(self._now.inference.types.of.get, map(self._names.__getitem__, places))
+        count = np.fromiter((len(each or ()) for each in types), np.int64, len(places))
+        numbers = np.array(places)
+        least = np.maximum(self._before.declared[numbers], self._used[numbers])
+        count = np.where(count > 0, count, least)
+        outputs, _ = self._before.port_counts[numbers].T
+        found: list[int] = numbers[count != outputs].tolist()
         return found
 
     @property
@@ -254,12 +250,3 @@ class _Edit:
         else:
             splicer.renew(wired, len(before.links), control_links(self._now.graph, number))
         return splicer.found(count)
-
-
-class _DeclaredOutputs(dict[str, int]):
-    """Op type -> how many outputs it has by its declaration."""
-
-    def __missing__(self, type: str) -> int:
-        definition = find(type)
-        self[type] = len(definition.outputs) if definition else 0
-        return self[type]

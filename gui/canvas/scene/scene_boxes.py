@@ -127,10 +127,15 @@ class Boxes:
         typed = self._typed.get(op.name)
         if typed:
             return len(typed)
-        definition = find(op.type)
         wires = (self._graph.source(edge) for edge in self._graph.consumers[op.name])
         used = (ref.index + 1 for ref in wires if ref is not None)
-        return max([len(definition.outputs) if definition else 0, *used])
+        return max([declared_outputs(op.type), *used])
+
+
+def declared_outputs(type: str) -> int:
+    """How many outputs an operation of this type has, as far as its declaration says."""
+    definition = find(type)
+    return len(definition.outputs) if definition else 0
 
 
 def _devices_of(placed: Iterable[Operation]) -> tuple[str, ...]:

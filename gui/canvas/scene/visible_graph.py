@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 from weakref import ref as weak
@@ -20,10 +21,11 @@ from gradstep.core.ops.typing.inference import Inference
 from gradstep.gui.canvas.scene.drawn_loops import Rounds, drawn_loops
 from gradstep.gui.canvas.scene.gradient_path import NO_PATH, GradientPath
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
-from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
+from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, declared_outputs, scope_box
 from gradstep.gui.canvas.scene.scope_frames import Framing, surroundings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+_TYPE = attrgetter("type")
 
 
 class Link(NamedTuple):
@@ -119,6 +121,11 @@ class VisibleGraph:
         return _table(2, ((box.outputs, box.inputs) for box in self.boxes))
 
     @cached_property
+    def declared(self) -> np.ndarray:
+        """int64[n]: how many outputs each box has by the declaration of its operation's type."""
+        return np.fromiter(map(_DeclaredOutputs().__getitem__, map(_TYPE, self.boxes)), np.int64)
+
+    @cached_property
     def ends(self) -> np.ndarray:
         """int64[m, 2]: source and target box of each link."""
         return self._joints[:, ::2]
@@ -201,6 +208,14 @@ class VisibleGraph:
         source = Source(graph, inference, request, collapsed, path, whole=not graph.readers[1])
         every = (*links, *control_links(graph, number))
         return cls(boxes, every, number, path.wires, source)
+
+
+class _DeclaredOutputs(dict[str, int]):
+    """Op type -> how many outputs it has by its declaration."""
+
+    def __missing__(self, type: str) -> int:
+        self[type] = declared_outputs(type)
+        return self[type]
 
 
 class SingleLinks(Mapping[Edge, int]):
