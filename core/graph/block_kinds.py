@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from gradstep.core.graph.block_signature import label_of
-from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import find_others
+from gradstep.core.graph.carry_over import changes_between
 from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
 from gradstep.core.graph.model import Constant, Graph, Operation
 from gradstep.core.graph.repeated_blocks import SMALLEST
@@ -67,11 +66,7 @@ def members(graph: Graph, scopes: Iterable[str]) -> dict[str, list[str]]:
 
 def _touched(before: Graph, after: Graph, scopes: Collection[str]) -> set[str]:
     """The scopes in which an operation is another now, is gone, or came."""
-    known, old, new = edit_before(after), before.operations, after.operations
-    if known is not None and known[0] is before:
-        others = known[1].added | known[1].removed | known[1].changed
-    else:
-        others = frozenset(find_others(old, new)) | (old.keys() - new.keys())
+    others = changes_between(before, after).names
     return {scope for name in others for scope in parents(name) if scope in scopes}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from itertools import compress, count
+from functools import cached_property, partial
+from itertools import compress, count, repeat
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -79,6 +79,11 @@ class Edge(NamedTuple):
     op: str
     index: int  # type: ignore[assignment]  # not tuple's method
     sign: Literal["<"] = "<"
+
+    @classmethod
+    def many(cls, ops: Iterable[str], indexes: Iterable[int]) -> Iterator[Edge]:
+        """One for each operation and input, for who makes very many."""
+        return map(partial(tuple.__new__, cls), zip(ops, indexes, repeat("<")))
 
     @classmethod
     def parse(cls, text: str) -> Edge:

@@ -15,7 +15,7 @@ from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
-_GRADIENT = attrgetter("gradient")
+_INDEX, _GRADIENT = attrgetter("index"), attrgetter("gradient")
 E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -171,8 +171,9 @@ def _by_op(steps: Sequence[StepInfo]) -> dict[str, StepInfo]:
     return dict(zip(map(_OP, steps), steps, strict=True))
 
 
-def _carried(edges: Iterable[EdgeGradient]) -> dict[Edge, str]:
-    return {Edge(edge.op, edge.index): edge.gradient for edge in edges}
+def _carried(edges: Sequence[EdgeGradient]) -> dict[Edge, str]:
+    wires = Edge.many(map(_OP, edges), map(_INDEX, edges))
+    return dict(zip(wires, map(_GRADIENT, edges), strict=True))
 
 
 def _ops(steps: Sequence[StepInfo]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, islice
+from itertools import compress, islice, repeat
 from operator import is_not, ne
 from weakref import ref as weak
 
@@ -202,8 +202,9 @@ class _Edit:
             return [i for i in places if not boxes[shown[self._old[i].name]].is_scope]
         if not places:
             return []
-        types = map(self._now.inference.types.of.get, map(self._names.__getitem__, places))
-        count = np.fromiter((len(each or ()) for each in types), np.int64, len(places))
+        names = map(self._names.__getitem__, places)
+        types = map(self._now.inference.types.of.get, names, repeat(()))
+        count = np.fromiter(map(len, types), np.int64, len(places))
         numbers = np.array(places)
         least = np.maximum(self._before.declared[numbers], self._used[numbers])
         count = np.where(count > 0, count, least)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import add, attrgetter
@@ -134,7 +134,7 @@ class GroupRows(Rows):
         if isinstance(before, GroupRows):
             first, last = common_ends(before.steps, steps)
         stop = len(steps) - last
-        starts = [*_starts(steps, first, min(stop + 1, len(steps)), self._foreign.keys)]
+        starts = _starts(steps, first, min(stop + 1, len(steps)), self._foreign.keys)
         super().__init__(steps, starts)
         if isinstance(before, GroupRows):
             self._take_over(before, first, last)
@@ -212,15 +212,14 @@ def _starts(
     first: int,
     stop: int,
     whole: Callable[[Iterable[str]], Iterable[str]],
-) -> Iterator[int]:
+) -> list[int]:
     """From `first` to before `stop`, where steps begin that were made for another operation, or
     that are of another phase."""
-    if first == 0 < stop:
-        yield 0
     before = max(first - 1, 0)
     part = steps[before:stop]
     kinds = [*zip(whole(map(_ORIGIN, part)), map(_PHASE, part), strict=True)]
-    yield from (before + place for place in find_breaks(kinds))
+    starts = [0] if first == 0 < stop else []
+    return [*starts, *map(before.__add__, find_breaks(kinds))]
 
 
 def _group(
