@@ -93,9 +93,9 @@ def _links(before: SceneArrays, now: SceneArrays, area: QRectF) -> _Links | None
         near = np.flatnonzero(before.links_in(*sides) | now.links_in(*sides))
         differ = near[_run_otherwise(before, now, near, near)].tolist()
         return (differ, differ, None) if len(differ) <= MANY else None
-    if new.origin is None or new.origin[0]() is not old:
+    was = new.numbers_in(old)
+    if was is None:
         return None
-    was = new.origin[1]
     known = np.zeros(len(old.links), dtype=bool)
     known[was[was >= 0]] = True
     seen = before.links_in(*sides)

@@ -93,8 +93,9 @@ def _links_before(visible: VisibleGraph, boxes: np.ndarray, before: VisibleGraph
     """The number that each link had, -1 for none; boxes: as `_boxes_before` gives. int64[m]."""
     if visible.links is before.links:
         return np.arange(len(visible.links))
-    if visible.origin is not None and visible.origin[0]() is before:
-        return visible.origin[1]
+    known = visible.numbers_in(before)
+    if known is not None:
+        return known
     sizes = (
         len(before.boxes),
         int(max(visible.end_ports.max(initial=0), before.end_ports.max())) + 1,

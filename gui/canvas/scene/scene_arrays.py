@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
 
@@ -24,6 +24,7 @@ PADDING = 8.0
 FRAME_TITLE = 22.0  # of a frame, in its upper edge
 PORT = 12.0  # least distance between ports
 _ID = attrgetter("id")
+_OF_PLACES = ("frames", "_measured", "scopes", "extent", "occupied")  # found when asked for
 OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
 
 Point = tuple[float, float]
@@ -86,6 +87,12 @@ class SceneArrays:
 
     def __len__(self) -> int:
         return len(self.rects)
+
+    def with_raised(self, raised: tuple[int, ...]) -> SceneArrays:
+        """The same with other boxes on top."""
+        found, known = replace(self, raised=raised), self.__dict__
+        found.__dict__.update({name: known[name] for name in _OF_PLACES if name in known})
+        return found
 
     @cached_property
     def frames(self) -> tuple[Frame, ...]:

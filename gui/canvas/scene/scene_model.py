@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
@@ -27,7 +28,20 @@ from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.foreseen import foreseen_scene
 from gradstep.gui.model.workspace import Workspace
 
+EARLIER = 4  # scenes that undoing may lead back to, and redoing forth
 MANY = 64  # boxes; of more it is not asked whether they are covered
+
+
+class Shown(NamedTuple):
+    """A scene that was shown, and what it was made of."""
+
+    source: Source
+    places: dict[str, Point]
+    arrays: SceneArrays
+
+    def shows(self, source: Source) -> bool:
+        """Whether that is what `source` says."""
+        return self.source.asks_alike(source) and self.source.shows_alike(source)
 
 
 class SceneModel(QObject):
@@ -54,6 +68,7 @@ class SceneModel(QObject):
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._arranged: SceneArrays | None = None  # what was put together beside, until it is taken
         self._pointed = NOTHING  # stubs, by number
+        self._shown: deque[Shown] = deque(maxlen=EARLIER)
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
@@ -93,6 +108,7 @@ class SceneModel(QObject):
         refolded = old.view.collapsed != new.view.collapsed
         if not related:
             self._raised = {}
+            self._shown.clear()
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         drawn, visible = self._drawn, self._visible(new)
@@ -152,7 +168,7 @@ class SceneModel(QObject):
         for id in (shown[box].id for box in boxes):
             self._raised.pop(id, None)
             self._raised[id] = None
-        self.arrays = replace(self.arrays, raised=self._on_top(self.arrays.visible))
+        self.arrays = self.arrays.with_raised(self._on_top(self.arrays.visible))
         self.changed.emit()
 
     def move(self, boxes: list[int], dx: float, dy: float) -> None:
@@ -220,6 +236,8 @@ class SceneModel(QObject):
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
         self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
+        if self._source is not None:
+            self._shown.append(Shown(self._source, places, arrays))
         if before is not None:
             self.replaced.emit(before)
 
@@ -274,6 +292,10 @@ class SceneModel(QObject):
         now = Source(self.workspace.shown, self.workspace.inference, request, collapsed)
         if was is not None and was.shows_alike(now):
             return self._drawn
+        shown = next((each for each in self._shown if each.shows(now)), None)
+        if shown is not None:  # undone, or done again
+            self._drawn, self._source = shown.arrays.visible, shown.source
+            return self._drawn
         again = None if was is None else revised(self._drawn, was, now)
         if again is not None:
             self._drawn, self._source = again
@@ -317,7 +339,10 @@ class SceneModel(QObject):
         found, raised = self._arranged, self._on_top(visible)
         self._arranged = None
         if found is not None and found.visible is visible and found.centres == places:
-            return replace(found, raised=raised) if raised else found
+            return found.with_raised(raised) if raised else found
+        for _, stood, arrays in self._shown:
+            if arrays.visible is visible and stood == places:
+                return arrays if arrays.raised == raised else arrays.with_raised(raised)
         before = self.arrays.base or self.arrays
         return SceneArrays.of(visible, places, raised, before, middles)
 

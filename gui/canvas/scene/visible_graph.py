@@ -100,6 +100,18 @@ class VisibleGraph:
             return self.box_of
         return {box.id: i for i, box in enumerate(self.boxes)}
 
+    def numbers_in(self, before: VisibleGraph) -> np.ndarray | None:
+        """The number that each link has in another graph, int64[m], -1 for none; None where no edit
+        leads from the one to the other, or back."""
+        if self.origin is not None and self.origin[0]() is before:
+            return self.origin[1]
+        if before.origin is None or before.origin[0]() is not self:
+            return None
+        numbers, found = before.origin[1], np.full(len(self.links), -1)
+        kept = np.flatnonzero(numbers >= 0)
+        found[numbers[kept]] = kept
+        return found
+
     def number_of_scope(self, scope: str) -> int | None:
         """Of the box that shows a collapsed scope, by itself or in a stack."""
         shown_by = None if self.source is None else self.source.collapsed.get(scope)

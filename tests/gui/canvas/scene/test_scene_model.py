@@ -213,3 +213,41 @@ def test_a_rename_moves_nothing_and_looks_for_no_place(
         canvas.space.edit("", document.with_(view=replace(document.view, positions=moved)))
         number = canvas.view.arrays.visible.number["c_renamed"]
         assert canvas.view.arrays.centre(number) == (5_000.0, 5_000.0)
+
+
+def test_what_is_undone_is_the_scene_that_there_was(canvas: Any) -> None:
+    canvas.open("tutorial")
+    space, view = canvas.space, canvas.view
+    scenes = [view.arrays]
+    commands.disconnect(space, Edge("a", 1))
+    scenes.append(view.arrays)
+    commands.rename(space, "a", "b_renamed")
+    scenes.append(view.arrays)
+    assert len({*map(id, scenes)}) == 3
+    for scene in (scenes[1], scenes[0]):
+        space.undo_stack.undo()
+        assert view.arrays is scene
+    for scene in scenes[1:]:
+        space.undo_stack.redo()
+        assert view.arrays is scene
+    stage = view.stage
+    stage.move([0], 8.0, 0.0)
+    moved = view.arrays
+    space.undo_stack.undo()
+    assert np.array_equal(view.arrays.rects, scenes[2].rects), "it stands where it stood"
+    space.undo_stack.redo()
+    assert np.array_equal(view.arrays.rects, moved.rects)
+
+
+def test_links_are_known_by_the_numbers_that_they_had_on_the_way_back(canvas: Any) -> None:
+    canvas.open("tutorial")
+    before = canvas.view.arrays.visible
+    commands.disconnect(canvas.space, Edge("a", 1))
+    after = canvas.view.arrays.visible
+    there, back = after.numbers_in(before), before.numbers_in(after)
+    assert [before.links[i][:4] for i in there] == [link[:4] for link in after.links]
+    gone = [link.wires for link, number in zip(before.links, back, strict=True) if number < 0]
+    assert gone == [(Edge("a", 1),)]
+    kept = np.flatnonzero(back >= 0)
+    assert there[back[kept]].tolist() == kept.tolist()
+    assert before.numbers_in(before) is None
