@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from itertools import islice
+from operator import itemgetter, methodcaller
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.name_index import NameIndex
 from gradstep.gui.dialogs.finder import Entry, Finder, Listed
@@ -43,7 +45,10 @@ def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -
 
 def node_finder(workspace: Workspace, window: QWidget) -> Finder:
     """All nodes and scopes by name and type; choosing one goes there."""
-    return Finder(workspace.theme, _Nodes(workspace), "Find a node", "node_finder", window)
+    nodes = _Nodes(workspace)
+    finder = Finder(workspace.theme, nodes, "Find a node", "node_finder", window)
+    QTimer.singleShot(0, finder, nodes.prepare)  # while the first key is still to come
+    return finder
 
 
 class _Nodes:
@@ -51,10 +56,22 @@ class _Nodes:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._graph = workspace, workspace.shown
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
         own = self._graph.operations
-        around = dict.fromkeys(name.rpartition("/")[0] for name in own)
-        scopes = dict.fromkeys(scope for last in around for scope in parents(f"{last}/"))
-        self._names = [*own, *(scope for scope in scopes if scope and scope not in own)]
+        around = dict.fromkeys(map(itemgetter(0), map(methodcaller("rpartition", "/"), own)))
+        scopes = dict[str, None]()
+        for last in around:
+            above = [last]
+            while above[-1] and above[-1] not in scopes:
+                above.append(above[-1].rpartition("/")[0])
+            scopes.update(dict.fromkeys(reversed(above)))
+        return [*own, *(scope for scope in scopes if scope and scope not in own)]
+
+    def prepare(self) -> None:
+        """Find the scopes, which no key need wait for."""
+        assert self._names is not None
 
     @cached_property
     def _index(self) -> NameIndex:
@@ -62,7 +79,8 @@ class _Nodes:
 
     def find(self, typed: str, most: int) -> Sequence[Entry]:
         if not typed.strip():
-            return [*map(self._entry, self._names[:most])]
+            few = [*islice(self._graph.operations, most)]
+            return [*map(self._entry, few if len(few) == most else self._names[:most])]
         return [self._entry(self._names[place]) for place in self._index.best(typed, most)]
 
     def _entry(self, name: str) -> Entry:

@@ -5,9 +5,12 @@ Only those that may be among the best are looked at closely."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from heapq import nsmallest
 from itertools import compress, repeat
 from operator import or_
+
+import numpy as np
 
 from gradstep.gui.canvas.interact.fuzzy_match import PART, START, WORDS, rank
 
@@ -19,10 +22,12 @@ class NameIndex:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
-        places: dict[int, list[int]] = {}
-        for place, size in enumerate(map(len, names)):
-            places.setdefault(size, []).append(place)
-        self._by_size = [_OfOneSize(size, places[size], names) for size in sorted(places)]
+        sizes = np.fromiter(map(len, names), np.int64, len(names))
+        order = np.argsort(sizes, kind="stable")
+        starts = np.flatnonzero(np.diff(sizes[order], prepend=-1)).tolist()
+        places, ends = order.tolist(), [*starts[1:], len(names)]
+        parts = (places[start:end] for start, end in zip(starts, ends, strict=False))
+        self._by_size = [_OfOneSize(len(names[part[0]]), part, names) for part in parts]
 
     def best(self, text: str, most: int) -> list[int]:
         """The places of those that match, the best first, and no more than `most`. text: not
@@ -51,8 +56,11 @@ class _OfOneSize:
 
     def __init__(self, size: int, places: Sequence[int], names: Sequence[str]) -> None:
         self.size, self._places = size, places
-        self._names = [names[place] for place in places]
-        self._lower = [*map(str.lower, self._names)]
+        self._names = [*map(names.__getitem__, places)]
+
+    @cached_property
+    def _lower(self) -> Sequence[str]:
+        return [*map(str.lower, self._names)]
 
     def starting(self, wanted: str) -> Iterable[int]:
         return compress(self._places, map(str.startswith, self._lower, repeat(wanted)))
