@@ -19,6 +19,7 @@ from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
 from gradstep.core.sequence_places import exchanged_places
 from gradstep.core.shifted_places import shift_places
+from gradstep.core.spliced_mapping import copied
 
 _EDIT = "edit"
 
@@ -202,7 +203,8 @@ def _readers_after(
     found, dangling = before.readers
     if not dangling.isdisjoint(changes.added) or not ranks.keep_sequence:
         return None
-    readers = dict.copy(found) | dict.fromkeys(changes.added, ())
+    readers = copied(found)
+    readers.update(dict.fromkeys(changes.added, ()))
     for old, source, edges in _rewired(before, graph, changes.removed | changes.changed):
         if source in readers:
             readers[source] = _without(readers[source], old, len(edges), ranks.then)

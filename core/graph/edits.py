@@ -29,6 +29,7 @@ from gradstep.core.graph.loop import (
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.relabel import relabel, relabel_one, relabel_operation
 from gradstep.core.graph.scopes import is_inside, move_name
+from gradstep.core.spliced_mapping import copied
 
 
 def add(
@@ -279,7 +280,9 @@ def _with_input(op: Operation, index: int, source: TensorRef | None) -> Operatio
 
 
 def _put(graph: Graph, op: Operation) -> Graph:
-    return Graph({**graph.operations, op.name: op})
+    operations = copied(graph.operations)
+    operations[op.name] = op
+    return Graph(operations)
 
 
 def _touches(op: Operation, names: set[str]) -> bool:

@@ -23,7 +23,7 @@ def race_problems(program: Program, plan: Plan) -> list[Problem]:
     """A warning for each variable and operation that writes it in runs of `plan`, `program`'s,
     while others use it that have no place before it or after."""
     groups: dict[tuple[object, ...], list[Race]] = {}
-    for race in races(plan, program.forward.operations):
+    for race in races(plan, program.forward):
         groups.setdefault(_group(race), []).append(race)
     found = [_problem(group) for group in islice(groups.values(), _MOST)]
     rest = len(groups) - len(found)

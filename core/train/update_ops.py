@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import and_, attrgetter, eq, is_, not_
 from typing import Any
@@ -59,6 +60,12 @@ class Updates:
     made: Mapping[str, VariableUpdate]
     last: MadeOperations
     rate: TensorRef | None = None
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """All names that were asked for."""
+        made = (self.first, *(update.made for update in self.made.values()), self.last)
+        return frozenset(chain.from_iterable(each.taken.asked for each in made))
 
     def record(self, graph: Graph, base: Graph, given: Given | None = None) -> UpdateRecord | None:
         """For updates after an edit; None where a variable is updated twice. graph: what was built

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from gradstep.core.train.update_ops import Updates
 
 Key = tuple[Hashable, ...]
-_ASKED = attrgetter("made.taken.asked")  # of a VariableUpdate
 _OP = itemgetter(0)  # of a TensorRef
 
 
@@ -130,8 +129,7 @@ class UpdateRecord:
         gradients = {*filter(others.__contains__, map(_OP, filter(None, given.gradients)))}
         if not all(agree(infer_declared(then), now, name) for name in gradients):
             return False
-        asked = (self.first.taken.asked, *map(_ASKED, self.by_variable.values()))
-        return not moved or all(map(moved.isdisjoint, (*asked, self.last.taken.asked)))
+        return moved.isdisjoint(self.updates.asked)
 
 
 def _are_nested(variables: Iterable[str]) -> bool:

@@ -14,7 +14,7 @@ from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.spliced_mapping import copied, spliced
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 
@@ -75,7 +75,8 @@ class BackwardSlice:
             moved = {before, name, *(ref.op for ref in old[before].inputs if ref is not None)}
             found._since = weak(self), frozenset(moved)
         others = (name for name in (*changes.changed, *named.values()) if name in found.path)
-        found.path = {**found.path, **{name: new[name] for name in others}}
+        found.path = copied(found.path)
+        found.path.update((name, new[name]) for name in others)
         return found
 
     def _rename(self, op: Operation, name: str) -> None:
@@ -84,7 +85,7 @@ class BackwardSlice:
             self.__dict__.pop(known, None)
         if self.__dict__.get("has_gradient_scopes") is not False or _is_gradient_scope(name):
             self.__dict__.pop("has_gradient_scopes", None)
-        old, arrivals = op.name, dict(self.arrivals)
+        old, arrivals = op.name, copied(self.arrivals)
         if old in self.path:
             place = list(self.path).index(old)
             self.path = spliced(self.path, [old], [(place, name, self.path[old])])

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.spliced_mapping import copied, spliced
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
@@ -82,7 +82,8 @@ class MergedVjps:
             before = _renamed(before, renamed)
         elif not entries and not gone:
             return before
-        found = {**before, **entries}
+        found = copied(before)
+        found.update(entries)
         for key in gone:
             del found[key]
         return found

@@ -21,6 +21,7 @@ from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.shifted_places import shift_places
+from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -41,9 +42,9 @@ class IncrementalResolver(Resolver):
         self._previous = previous
         self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types
-        self.retired = dict(previous.retired)
+        self.retired = copied(previous.retired)
         self.values = [*previous.values]
-        self.where = dict(previous.tensors.of)
+        self.where = copied(previous.tensors.of)
         self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at
         # What these used to read, and what may be overtaken by another version of a variable.
@@ -70,7 +71,7 @@ class IncrementalResolver(Resolver):
                 return False
             now = shift_places(names, then, needed.left, needed.entries)
         self.touched = touched = TouchedSteps(now, previous, needed)
-        self.variables = dict(previous.variables)
+        self.variables = copied(previous.variables)
         # To those that are not opened nobody adds.
         self.versions.update(previous.versions)  # type: ignore[arg-type]
         for name in needed.left:

@@ -65,13 +65,13 @@ class _Use:
 
 
 @collector_paused()
-def races(plan: Plan, drawn: Container[str]) -> list[Race]:
-    """Those in `plan`, and in the iterations of its loops. drawn: the operations of the user's own
-    graph. What is derived from it comes after it in every run, gradients before updates, as the
-    document has them: there no order is left open."""
-    if not plan.loops and not _has_writers(plan, drawn):
+def races(plan: Plan, graph: Graph) -> list[Race]:
+    """Those in `plan`, and in the iterations of its loops. graph: the user's own. What is derived
+    from it comes after it in every run, gradients before updates, as the document has them: there
+    no order is left open."""
+    if not plan.loops and not _has_writers(plan, graph):
         return []  # nearly always so in training, and said in C
-    steps = plan.steps
+    steps, drawn = plan.steps, graph.operations
     return [*_races(plan, plan.variables, lambda number: steps[number].op.name in drawn)]
 
 
@@ -84,10 +84,9 @@ def may_race(graph: Graph, drawn: Container[str], asked: Iterable[str]) -> bool:
     return bool(writers) and not graph.descendants(*writers).isdisjoint(asked)
 
 
-def _has_writers(plan: Plan, drawn: Container[str]) -> bool:
-    """Whether a step that may write to a variable is among `drawn`."""
-    needed = plan.needed.counts
-    return any(map(drawn.__contains__, filter(needed.__contains__, _writers(plan.graph))))
+def _has_writers(plan: Plan, graph: Graph) -> bool:
+    """Whether a step of `graph` may write to a variable."""
+    return any(map(plan.needed.counts.__contains__, _writers(graph)))
 
 
 def _writers(graph: Graph) -> Iterator[str]:

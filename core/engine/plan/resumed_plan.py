@@ -16,6 +16,7 @@ from gradstep.core.engine.plan.touched_steps import Exchanged
 from gradstep.core.engine.plan.value_makers import MadeBy
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -113,7 +114,7 @@ def _turned(known: Exchanged, last: Plan) -> Exchanged:
 
 def _retired(plan: Plan, last: Plan, exchanged: Exchanged) -> Mapping[str, Step]:
     """The steps of all plans before that have no part in `plan`."""
-    found = dict(last.retired)
+    found = copied(last.retired)
     for step in exchanged.new:
         found.pop(step.op.name, None)
     found.update((s.op.name, s) for s in exchanged.gone if s.op.name not in plan.step_of)

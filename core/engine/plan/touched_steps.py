@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
 from gradstep.core.sequence_places import common_ends
+from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -181,7 +182,7 @@ class TouchedSteps:
         """After the edit."""
         if not self._less and not self._more:
             return self._before
-        users = dict(self._before)
+        users = copied(self._before)
         for used, gone in self._less.items():
             users[used] = tuple(name for name in users[used] if name not in gone)
         for used, names in self._more.items():

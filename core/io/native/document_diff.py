@@ -24,7 +24,7 @@ from gradstep.core.io.native import file_schema, npy
 from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.io.native.zip_archive import Archive, pack
 from gradstep.core.json_text import UNREADABLE, why_unreadable
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.spliced_mapping import copied, spliced
 
 KEYED = ("initial", "feeds", "packed", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))
@@ -329,11 +329,12 @@ def _gone(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _merged(old: Mapping[str, Any], gone: Iterable[str], came: Mapping[str, Any]) -> dict[str, Any]:
-    kept = dict(old)
+    kept = copied(old)
     for name in gone:
         if kept.pop(name, None) is None:
             raise _misfit(f"there is no {name!r}")
-    return {**kept, **came}
+    kept.update(came)
+    return kept
 
 
 def _same(a: Any, b: Any) -> bool:

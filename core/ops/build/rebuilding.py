@@ -27,8 +27,9 @@ from gradstep.core.ops.typing.inference import (
     infer_declared,
 )
 from gradstep.core.sequence_places import inserted_places
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.spliced_mapping import copied, spliced
 
+_LESS = 6  # so many times as long takes what is put in one by one as what is copied
 _MANY = 8  # to one that is dropped there are no more than so many that stay
 _T = TypeVar("_T")
 
@@ -45,7 +46,7 @@ class Rebuilder(GraphBuilder):
         self._touched: set[str] = set()  # operations that may be others than in `built`
         self._dropped: set[str] = set()
         self._retyped: Set[str] = frozenset()  # of which something else may be known
-        self._operations = dict(built.operations)
+        self._operations = copied(built.operations)
         self._inferrer = Inferrer(infer_declared(built))
         if base is not on:
             self._edit_base(on)
@@ -97,7 +98,7 @@ class Rebuilder(GraphBuilder):
         gone = {n for n in self._dropped if n not in anew and n not in there}
         self._forget(gone, order)
         if tuple(self._operations) != order:
-            self._operations = self._in_line(order)
+            self._operations = self._in_line(order, made)
         return self._finished(order)
 
     def _finished(self, order: tuple[str, ...]) -> Graph:
@@ -148,9 +149,14 @@ class Rebuilder(GraphBuilder):
             self._operations.pop(name, None)
             self._inferrer.forget(name)
 
-    def _in_line(self, order: Sequence[str]) -> dict[str, Operation]:
-        """The operations in order: a few that are new are put where they belong."""
-        operations, there = self._operations, self._built.operations
+    def _in_line(self, order: Sequence[str], made: Sequence[str]) -> dict[str, Operation]:
+        """The operations in order: a few that are new are put where they belong, or those behind
+        what the base has, if they are a few."""
+        operations, there, base = self._operations, self._built.operations, self._base
+        if _LESS * len(made) < len(order) and tuple(base.operations) == base.order:
+            found = copied(base.operations)
+            found.update(zip(made, map(operations.__getitem__, made), strict=True))
+            return found
         moved = {*chain(self._touched, self._dropped, self._made)}
         gone = {name for name in moved if name in there and name not in operations}
         new = {name for name in moved if name in operations and name not in there}

@@ -29,6 +29,7 @@ from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_regis
 from gradstep.core.ops.typing.input_description import with_inputs
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
+from gradstep.core.spliced_mapping import copied
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
 _AT_OPERATIONS = frozenset({"unconnected", "shape"})  # codes of what is wrong with one alone
@@ -84,7 +85,7 @@ class Inferrer:
 
     def __init__(self, known: Inference | None = None) -> None:
         self.types = TensorTypes({}) if known is None else known.types.copy()
-        self.constants: dict[str, np.ndarray] = {} if known is None else {**known.constants}
+        self.constants: dict[str, np.ndarray] = {} if known is None else copied(known.constants)
 
     def found(self) -> Inference:
         """What is known so far."""

@@ -272,5 +272,6 @@ def test_what_is_derived_has_its_place(build: GraphBuilder) -> None:
     build.one("Assign", v, 1.0, name="update")
     graph = build.build()
     plan = compile_plan(graph, [TensorRef("read")], ["update"])
-    drawn = [name for name in graph.operations if name != "update"]
+    drawn = Graph.of(op for op in graph if op.name != "update")
     assert not races(plan, drawn)
+    assert races(plan, graph)
