@@ -93,6 +93,10 @@ def _renamed(before: Mapping[_K, _V], names: Mapping[_K, _K]) -> dict[_K, _V]:
     """Under other names what is called as one of these."""
     keys = [*before]
     places = sorted((keys.index(old), old) for old in names)
+    if not names.keys().isdisjoint(names.values()):  # some change places
+        for place, old in places:
+            keys[place] = names[old]
+        return dict(zip(keys, before.values(), strict=True))
     return spliced(before, names, [(place, names[old], before[old]) for place, old in places])
 
 

@@ -32,7 +32,7 @@ def test_what_changed_is_put_in_where_it_would_come(then: list[str], edits: dict
     before = {name: _vjp(name, kind) for name, kind in zip(_NAMES, then, strict=True)}
     now = {**before, **{name: _vjp(name, kind) for name, kind in edits.items()}}
     old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
-    again = MergedVjps(now, False, {name: before[name] for name in edits})
+    again = MergedVjps(now, False, {name: before[name] for name in _NAMES if name in edits})
     gradients, custom = old.merged(_GRADIENTS), old.custom()
     assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
     assert [*again.custom(custom).items()] == [*anew.custom().items()]
@@ -54,7 +54,8 @@ def test_of_an_operation_that_is_called_otherwise_it_stays_in_its_place(
         for name, vjp in before.items()
     }
     old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
-    again = MergedVjps(now, False, {called[name]: before[name] for name in renamed})
+    changed = {called[name]: before[name] for name in _NAMES if name in renamed}
+    again = MergedVjps(now, False, changed)
     gradients, custom = old.merged(_GRADIENTS), old.custom()
     assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
     assert [*again.custom(custom).items()] == [*anew.custom().items()]
