@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from itertools import islice
+from itertools import filterfalse, islice
 from operator import itemgetter, methodcaller
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
+from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.name_index import NameIndex
 from gradstep.gui.dialogs.finder import Entry, Finder, Listed
@@ -61,13 +62,13 @@ class _Nodes:
     def _names(self) -> Sequence[str]:
         own = self._graph.operations
         around = dict.fromkeys(map(itemgetter(0), map(methodcaller("rpartition", "/"), own)))
-        scopes = dict[str, None]()
+        scopes = {"": None}
         for last in around:
-            above = [last]
-            while above[-1] and above[-1] not in scopes:
-                above.append(above[-1].rpartition("/")[0])
-            scopes.update(dict.fromkeys(reversed(above)))
-        return [*own, *(scope for scope in scopes if scope and scope not in own)]
+            if last.rpartition("/")[0] not in scopes:
+                scopes.update(dict.fromkeys(parents(last)))
+            scopes[last] = None
+        del scopes[""]
+        return [*own, *filterfalse(own.__contains__, scopes)]
 
     def prepare(self) -> None:
         """Find the scopes, which no key need wait for."""

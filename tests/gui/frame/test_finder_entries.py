@@ -9,9 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Graph, Operation
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.finder import Finder
-from gradstep.gui.frame.finder_entries import command_palette
+from gradstep.gui.frame.finder_entries import _Nodes, command_palette
+from gradstep.gui.model.workspace import Workspace
 
 
 def opened(driver: Driver, name: str) -> Finder:
@@ -104,3 +107,14 @@ def test_what_fits_nothing_says_so(tutorial: Driver) -> None:
     finder.field.setText("fit")
     assert finder.list.isVisible()
     finder.close()
+
+
+def test_all_scopes_are_found_each_after_those_around_it(workspace: Workspace) -> None:
+    names = ["x", "a/b/c/op", "a/b/op", "a", "d/e/op", "a/b/c/other", "d/f/g/op"]
+    graph = Graph.of(Operation(name, "NoOp") for name in names)
+    workspace.open_document(Document(graph=graph))
+    nodes = _Nodes(workspace)
+    assert [entry.text for entry in nodes.find("", 3)] == names[:3]
+    scopes = ["a/b", "a/b/c", "d", "d/e", "d/f", "d/f/g"]  # "a" is an operation
+    assert [entry.text for entry in nodes.find("", 50)] == [*names, *scopes]
+    assert next(entry.text for entry in nodes.find("g", 50)) == "d/f/g"
