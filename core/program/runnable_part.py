@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
+from operator import itemgetter
 from typing import TypeVar
 
 from gradstep.core.debug.concurrency.thread_state import Thread
@@ -14,6 +15,7 @@ from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.program.race_problems import races_of
 
+_OP = itemgetter(0)  # of a TensorRef
 _At = TypeVar("_At", Edge, TensorRef)
 
 
@@ -24,7 +26,7 @@ def drop_unfinished(program: Program) -> Program:
     waits = find_waiting(program.graph, program.feeds)
     if not waits:
         return program
-    held = [r.op for r in program.fetches if r not in program.feeds and r.op in waits]
+    held = [r.op for r in _among(program.fetches, waits) if r not in program.feeds]
     held += [name for name in program.targets if name in waits]
     threads = tuple(t for t in program.threads if not _waits(t, waits))
     if not held and len(threads) == len(program.threads):  # it runs as it is
@@ -46,9 +48,18 @@ def held_up(
 ) -> Iterator[tuple[_At, str]]:
     """Those of `gradients` that wait for a wire or a feed, and in words for what: they are not
     None."""
-    for at, held in gradients.items() if waits else ():
+    if not waits or waits.keys().isdisjoint(map(_OP, gradients.values())):
+        return  # nearly always so, and said in C
+    for at, held in gradients.items():
         if held.op in waits:
             yield at, f"waits for {waits[held.op]}"
+
+
+def _among(refs: Sequence[TensorRef], waits: Mapping[str, Waiting]) -> Iterable[TensorRef]:
+    """Those of operations that wait."""
+    if waits.keys().isdisjoint(map(_OP, refs)):
+        return ()
+    return (ref for ref in refs if ref.op in waits)
 
 
 def _frontier(program: Program, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:

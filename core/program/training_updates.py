@@ -28,6 +28,7 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.typing.inference import Inference, declare, has_loops, infer_declared
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
+from gradstep.core.spliced_mapping import copied
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 from gradstep.core.train.training_settings import read_settings
 from gradstep.core.train.update_reuse import Given
@@ -417,7 +418,12 @@ def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
 
 
 def _without(graph: Graph, broken: Collection[str]) -> Graph:
-    return Graph.of(op for op in graph if op.name not in broken) if broken else graph
+    if not broken:
+        return graph
+    operations = copied(graph.operations)
+    for name in filter(operations.__contains__, broken):
+        del operations[name]
+    return Graph(operations)
 
 
 def _continued(sound: Graph, last: Sequence[Differentiation]) -> Graph:
@@ -432,7 +438,9 @@ def _beside(derived: Graph, whole: Graph) -> Graph:
     if there.keys() >= whole.operations.keys():
         return derived
     rest = {name: op for name, op in whole.operations.items() if name not in there}
-    graph, known, found = Graph({**there, **rest}), infer_declared(derived), infer_declared(whole)
+    operations = copied(there)
+    operations.update(rest)
+    graph, known, found = Graph(operations), infer_declared(derived), infer_declared(whole)
     types, constants = known.types.copy(), dict(known.constants)
     types.of.update((name, found.types.of[name]) for name in rest if name in found.types.of)
     constants.update((name, found.constants[name]) for name in rest if name in found.constants)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
@@ -12,6 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.attribute_kinds import attribute, fits
 from gradstep.core.ops.declare.op_state import State
 from gradstep.core.ops.declare.table import OpDef, find
@@ -222,7 +222,7 @@ def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
     return Variable(op.name, kind, not handle.ref)
 
 
-@lru_cache(_TYPES)
+@memo_of_document(_TYPES)
 def _sound_type(dtype: DType, shape: Shape) -> TensorType | None:
     """One and the same for all variables that are declared alike; None for what cannot be."""
     return TensorType(dtype, shape) if fits("shape", shape, Shape) else None
