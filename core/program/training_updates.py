@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, filterfalse
 from operator import itemgetter
 from typing import TypeVar
 
@@ -17,7 +17,8 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained_variables
 from gradstep.core.errors import GradstepError, only_errors_of_ours
-from gradstep.core.graph.carry_over import continue_graph
+from gradstep.core.graph.carry_over import continue_graph, remember_edit
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.problems import UNFINISHED, Problem
@@ -418,12 +419,21 @@ def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
 
 
 def _without(graph: Graph, broken: Collection[str]) -> Graph:
-    if not broken:
+    """What is left, of which the same is known: nothing of it needs what is broken."""
+    gone = frozenset(filter(graph.operations.__contains__, broken))
+    if not gone:
         return graph
-    operations = copied(graph.operations)
-    for name in filter(operations.__contains__, broken):
+    operations, known = copied(graph.operations), infer_declared(graph)
+    types, constants = known.types.copy(), copied(known.constants)
+    for name in gone:
         del operations[name]
-    return Graph(operations)
+        types.of.pop(name, None)
+        constants.pop(name, None)
+    left = Graph(operations)
+    remember_edit(left, graph, Changes(removed=gone))
+    if not {problem.node for problem in known.problems} - gone:
+        declare(left, Inference(types, constants))
+    return left
 
 
 def _continued(sound: Graph, last: Sequence[Differentiation]) -> Graph:
@@ -437,7 +447,8 @@ def _beside(derived: Graph, whole: Graph) -> Graph:
     there = derived.operations
     if there.keys() >= whole.operations.keys():
         return derived
-    rest = {name: op for name, op in whole.operations.items() if name not in there}
+    missing = filterfalse(there.__contains__, whole.operations)
+    rest = {name: whole.operations[name] for name in missing}
     operations = copied(there)
     operations.update(rest)
     graph, known, found = Graph(operations), infer_declared(derived), infer_declared(whole)

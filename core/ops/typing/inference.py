@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, count, filterfalse, repeat
@@ -64,7 +64,10 @@ def find_retyped(before: Graph, graph: Graph) -> Set[str]:
         return new.since.names
     both = (old.types.of, new.types.of), (old.constants, new.constants)
     others = (chain(find_others(a, b), a.keys() - b.keys()) for a, b in both)
-    return frozenset(chain.from_iterable(others))
+    found = frozenset(chain.from_iterable(others))
+    if new.since is None:  # several ask for it
+        declare(graph, replace(new, since=Retyped(weak(before), found)))
+    return found
 
 
 def agree(a: Inference, b: Inference, name: str) -> bool:
