@@ -91,7 +91,7 @@ def _derived(
     if None not in holds:
         waiting = zip(asked, filter(None, holds), strict=True)
         return [], [_waits(request, held) for request, held in waiting]
-    sound = _continued(_without(program.graph, broken), last)
+    sound = _continued(sound_part(program.graph, broken), last)
     derived: list[Differentiation] = []
     problems: list[Problem] = []
     for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
@@ -418,8 +418,9 @@ def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
     ]
 
 
-def _without(graph: Graph, broken: Collection[str]) -> Graph:
-    """What is left, of which the same is known: nothing of it needs what is broken."""
+def sound_part(graph: Graph, broken: Collection[str]) -> Graph:
+    """`graph` without what is broken, of which nothing else has need; of what is left is known what
+    was."""
     gone = frozenset(filter(graph.operations.__contains__, broken))
     if not gone:
         return graph
