@@ -188,3 +188,17 @@ def test_the_way_back_changes_the_same() -> None:
     assert not changes_between(graph, graph)
     alone = Graph({**graph.operations})
     assert changes_between(alone, before) == changes_between(graph, before)
+
+
+def test_what_is_behind_another_lost_wire_is_told_of_that_alone() -> None:
+    """Also where what lies between is as it was."""
+    before = _chain(30)
+    _find_all(before)
+    names = "part3/mul", "part5/mul"
+    unwired = {n: replace(before[n], inputs=(before[n].inputs[0], None)) for n in names}
+    graph = continue_graph(Graph({**before.operations, **unwired}), before)
+    found = infer_declared(graph)
+    assert found.since is not None, "it was typed again, and not anew"
+    assert [problem.node for problem in found.problems] == ["part3/mul"]
+    assert {"part3/mul", "part4/mul", "part5/mul", "part29/mul"} <= found.since.names
+    assert _find_all(graph) == _find_all(Graph(graph.operations))
