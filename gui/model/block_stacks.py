@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from gradstep.core.graph.block_kinds import BlockKinds
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks
-from gradstep.gui.model.foreseen import foreseen_kinds
+from gradstep.gui.model.foreseen import Stacked, foreseen_kinds, foreseen_stacks
 from gradstep.gui.model.settings import settings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class BlockStacks(QObject):
         self._workspace = workspace
         self._kinds = BlockKinds(Graph())
         self._is_stale = False  # blocks are other ones since the mapping was made
-        self._made: tuple[Collection[str], bool] = frozenset(), True  # what the mapping is of
+        self._made: Stacked = frozenset(), True  # what the mapping is of
         self._shown_by: Mapping[str, str] = {}
         self.are_shown: bool = settings().stacks
         workspace.reader.stacked = self.are_shown
@@ -54,6 +54,8 @@ class BlockStacks(QObject):
         kinds, made = self.kinds, (self._workspace.document.view.collapsed, self.are_shown)
         if self._is_stale or self._made != made:
             self._is_stale, self._made = False, made
-            found = stack_blocks(made[0], kinds) if self.are_shown else each_by_itself(made[0])
+            found = foreseen_stacks(kinds.graph, made)
+            if found is None:
+                found = stack_blocks(made[0], kinds) if made[1] else each_by_itself(made[0])
             self._shown_by = self._shown_by if found == self._shown_by else found
         return self._shown_by

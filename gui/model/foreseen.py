@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 LIGHT = 16 << 20  # bytes of constants
+Stacked = tuple[frozenset[str], bool]  # what scopes are closed; whether equal ones are one box
 _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 
 
 @dataclass(slots=True)
 class _Foreseen:
     kinds: BlockKinds | None
+    stacks: tuple[Stacked, Mapping[str, str]]
     drawn: VisibleGraph | None
     scene: SceneArrays | None  # of `drawn`; None where a process has to lay that out
 
@@ -62,7 +64,8 @@ def foresee(document: Document, inference: Inference, stacked: bool) -> None:
         ):
             getattr(drawn, found_when_asked)
         scene = _scene_of(drawn, document.view.positions)
-        shown.__dict__[_KEY] = _Foreseen(kinds, drawn, scene)
+        stacks = (closed, stacked), collapsed
+        shown.__dict__[_KEY] = _Foreseen(kinds, stacks, drawn, scene)
         if _weight(document) <= LIGHT:  # of more, the first picture need not wait for it
             engine_document.write_ahead(document)
     except GradstepError:
@@ -107,6 +110,13 @@ def foreseen_kinds(shown: Graph) -> BlockKinds | None:
         return None
     kinds, found.kinds = found.kinds, None
     return kinds
+
+
+def foreseen_stacks(shown: Graph, stacked: Stacked) -> Mapping[str, str] | None:
+    """Each closed scope -> the one that its box is called after; None where something else was
+    foreseen, or nothing."""
+    found = _of(shown)
+    return None if found is None or found.stacks[0] != stacked else found.stacks[1]
 
 
 def foreseen_scene(

@@ -18,10 +18,14 @@ def scope_of(name: str, inside: str) -> str:
 
 
 def split(names: Sequence[str], inside: str) -> Split:
-    """The operations by the scope right in `inside`."""
+    """The operations by the scope right in `inside`, which all of them are in."""
     found: Split = {}
+    own, start = list[str](), ""  # those of the name before, and how names there begin
     for name in names:
-        found.setdefault(scope_of(name, inside), []).append(name)
+        if not start or not name.startswith(start):  # most are where the one before is
+            scope = scope_of(name, inside)
+            own, start = found.setdefault(scope, []), f"{scope}/" if scope else ""
+        own.append(name)
     return found
 
 
