@@ -119,6 +119,7 @@ class SceneModel(QObject):
             self._new_facts()
             return
         names = box_placement.renamed(visible, drawn)
+        self._rekey_laid(names, visible)
         if names and self._only_renamed(new, names, drawn, visible):
             arrays = self._scene(visible, self._placed, self.arrays.middles)
             self._show_places(arrays, self._placed, before if related else None)
@@ -236,7 +237,7 @@ class SceneModel(QObject):
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
         self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
-        if self._source is not None:
+        if self._source is not None and arrays.visible is self._drawn:  # it has places
             self._shown.append(Shown(self._source, places, arrays))
         if before is not None:
             self.replaced.emit(before)
@@ -254,6 +255,14 @@ class SceneModel(QObject):
         same = laid is self._laid and given is new.view.positions
         return same and bool(self._placed) and visible.number is self.arrays.visible.number
 
+    def _rekey_laid(self, names: Mapping[str, str], visible: VisibleGraph) -> None:
+        """Have the places that layout gave go along with names: who is called so next stays where
+        it is, too. names: see box_placement.renamed."""
+        given = self._document.view.positions
+        gone = [old for old in names if old not in visible.number and old not in given]
+        kept = [(names[old], self._laid.pop(old)) for old in gone if old in self._laid]
+        self._laid.update(kept)
+
     def _only_renamed(
         self, new: Document, names: Mapping[str, str], drawn: VisibleGraph, visible: VisibleGraph
     ) -> bool:
@@ -264,10 +273,11 @@ class SceneModel(QObject):
             return False
         if not visible.number.keys().isdisjoint(names):
             return False
-        stood = ((new, self._placed[old]) for old, new in names.items())
-        if any(self._laid.get(new, place) != place for new, place in stood):
-            return False
         if not box_placement.moves_none(names, new.view.positions, given):
+            return False
+        stood = ((now, self._placed[was]) for was, now in names.items())
+        free = ((now, place) for now, place in stood if now not in new.view.positions)
+        if any(self._laid.get(now, place) != place for now, place in free):
             return False
         places = self._placed = self._placed.copy()
         for old, now in names.items():

@@ -102,18 +102,8 @@ def test_all_scopes_of_a_large_graph_are_opened_beside(
         found: VisibleGraph = of(cls, *args)
         return found
 
-    document = chain(200)
-    names = {f"n{i}": f"s{i % 8}/n{i}" for i in range(1, 200)}
-    ops = [
-        replace(
-            op,
-            name=names.get(op.name, op.name),
-            inputs=tuple(map(partial(_named, names), op.inputs)),
-        )
-        for op in document.graph
-    ]
     closed = frozenset(f"s{i}" for i in range(8))
-    canvas.space.open_document(Document(graph=Graph.of(ops), view=View(collapsed=closed)))
+    canvas.space.open_document(_in_scopes(chain(200)).with_(view=View(collapsed=closed)))
     stage, space = canvas.view.stage, canvas.space
     assert not stage.laying_out, "few boxes are there at once"
     monkeypatch.setattr(VisibleGraph, "of", classmethod(watched))
@@ -135,6 +125,20 @@ def test_all_scopes_of_a_large_graph_are_opened_beside(
     space.undo_stack.undo()
     assert len(stage.arrays) == 9
     assert not stage.laying_out
+
+
+def _in_scopes(document: Document) -> Document:
+    """All but the first operation in eight scopes."""
+    names = {f"n{i}": f"s{i % 8}/n{i}" for i in range(1, len(document.graph))}
+    ops = [
+        replace(
+            op,
+            name=names.get(op.name, op.name),
+            inputs=tuple(map(partial(_named, names), op.inputs)),
+        )
+        for op in document.graph
+    ]
+    return Document(graph=Graph.of(ops))
 
 
 def _named(names: dict[str, str], ref: TensorRef | None) -> TensorRef | None:
@@ -184,6 +188,49 @@ def test_renaming_what_nobody_arranged_moves_nothing(canvas: Any) -> None:
     for _ in range(3):
         space.undo_stack.undo()
         assert np.array_equal(stage.arrays.rects, before)
+
+
+def test_a_name_that_was_freed_brings_no_place_along(canvas: Any) -> None:
+    """The one that is called so next stays where it is, in all that is undone and done again."""
+    canvas.space.open_document(chain(5))
+    space, stage = canvas.space, canvas.view.stage
+    before, names = stage.arrays.rects, (("n1", "x"), ("n3", "n1"), ("x", "n3"), ("n4", "x"))
+    for old, new in names:
+        commands.rename(space, old, new)
+        assert np.array_equal(stage.arrays.rects, before), f"{old} is {new} now"
+    for step in (space.undo_stack.undo, space.undo_stack.redo):
+        for _ in names:
+            step()
+            assert np.array_equal(stage.arrays.rects, before)
+
+
+def test_a_move_between_renames_is_undone_where_layout_put_it(canvas: Any) -> None:
+    canvas.space.open_document(chain(5))
+    space, stage = canvas.space, canvas.view.stage
+    before = stage.arrays.rects
+    commands.rename(space, "n1", "x")
+    stage.move([1], 8.0, 40.0)
+    moved = stage.arrays.rects
+    for old, new in (("x", "n1"), ("n3", "x")):
+        commands.rename(space, old, new)
+        assert np.array_equal(stage.arrays.rects, moved)
+    for rects in (moved, moved, before, before):
+        space.undo_stack.undo()
+        assert np.array_equal(stage.arrays.rects, rects)
+
+
+@pytest.mark.slow
+def test_what_had_no_places_yet_is_no_scene_to_go_back_to(canvas: Any, qtbot: Any) -> None:
+    canvas.space.open_document(_in_scopes(chain(200)))
+    stage, space = canvas.view.stage, canvas.space
+    qtbot.waitUntil(lambda: len(stage.arrays) == 200, timeout=20_000)
+    stage.collapse_scopes()
+    assert len(stage.arrays) == 9
+    space.undo_stack.undo()  # nobody arranged it: it is laid out beside, again
+    qtbot.waitUntil(lambda: len(stage.arrays) == 200, timeout=20_000)
+    commands.rename(space, "n0", "other")
+    space.undo_stack.undo()
+    assert len(stage.arrays) == 200
 
 
 @pytest.mark.parametrize("arranged", [True, False])
