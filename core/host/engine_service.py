@@ -658,8 +658,8 @@ class EngineService:
 
 
 def _prepare_edit(sessions: Sessions) -> Iterator[None]:
-    """Of the programs of all of them."""
-    for scheduler in sessions.by_name.values():
+    """Of the programs of all that there are when it begins: others may come, or go, meanwhile."""
+    for scheduler in [*sessions.by_name.values()]:
         for session in scheduler.sessions:
             yield from session.timeline.prepare_edit()
 

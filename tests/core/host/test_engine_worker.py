@@ -109,6 +109,18 @@ def test_an_edit_after_that_finds_it_made() -> None:
     assert not service.prepare()
 
 
+def test_a_session_may_come_while_an_edit_is_prepared(caplog: pytest.LogCaptureFixture) -> None:
+    service, data = EngineService(CpuOnly()), (EXAMPLES / "gan.gradstep").read_bytes()
+    service.handle(m.Open(), [data])
+    assert service.prepare(), "there is more to be found"
+    plan = service._threads.session.plan
+    service.handle(m.ManageSessions(command="new", name="b"))
+    while service.prepare():
+        pass
+    assert not caplog.records
+    assert "users" in vars(plan)
+
+
 def steps() -> int:
     return sum(isinstance(one, Step) for one in gc.get_objects())
 
