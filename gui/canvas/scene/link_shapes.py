@@ -40,12 +40,12 @@ class Shapes:
     def with_others(self, rows: np.ndarray, others: Arrays) -> tuple[Shapes, np.ndarray]:
         """Some rows and others after these, and their numbers; without what is in none of those
         rows where there is no room."""
-        shapes = self
-        if self.used + len(others[0]) > len(self.curves):
-            shapes, rows = Shapes.of([self.taken(rows)]), np.arange(len(rows))
-        first = shapes.used
-        shapes._add(others)
-        return shapes, np.concatenate([rows, np.arange(first, shapes.used)])
+        first = self.used
+        if first + len(others[0]) > len(self.curves):
+            shapes = Shapes.of([self.taken(rows), others])
+            return shapes, np.arange(shapes.used)
+        self._add(others)
+        return self, np.concatenate([rows, np.arange(first, self.used)])
 
     def taken(self, rows: np.ndarray) -> Arrays:
         """Some rows, as `of` takes them."""

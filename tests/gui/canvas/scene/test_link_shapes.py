@@ -56,6 +56,13 @@ def test_an_edit_copies_no_curves() -> None:
     assert len(routes.shapes.curves) == 500 + 500 // SPARE + LEAST
 
 
+def test_there_is_room_for_however_many_links_run_elsewhere() -> None:
+    routes, others = some(2 * LEAST, 0), some(2 * LEAST - 1, 1)
+    found = routes.with_others(np.arange(1, 2 * LEAST), others)
+    assert_alike(state(found.taken(np.arange(1, 2 * LEAST))), state(others))
+    assert_alike(state(found.taken(np.array([0]))), state(routes.taken(np.array([0]))))
+
+
 def test_a_copy_shares_nothing() -> None:
     routes = some(20, 0)
     was = state(routes)
