@@ -73,6 +73,17 @@ def test_it_may_go_anywhere_that_is_free(scoped: Document, new: str) -> None:
     assert len(renamed.graph) == len(scoped.graph)
 
 
+def test_it_may_go_into_one_of_its_own(scoped: Document) -> None:
+    """Then one of its operations may be called as another one was."""
+    document = document_edits.rename_operation(scoped, "inner/deep/k", "inner/k")
+    document = document_edits.rename_operation(document, "inner/deep/d", "inner/deep/k")
+    renamed = document_edits.rename_scope(document, "inner", "inner/deep").graph
+    assert {"inner/deep/k", "inner/deep/deep/k"} <= {*renamed.operations}
+    assert all(name == op.name for name, op in renamed.operations.items())
+    types = [[op.type for op in graph] for graph in (document.graph, renamed)]
+    assert types[0] == types[1]
+
+
 def test_what_is_in_a_loop_goes_along_and_computes_the_same() -> None:
     document = document_edits.rename_scope(power(), "while", "thrice")
     assert "thrice/times" in {op.name for op in within(document.graph)}
