@@ -206,8 +206,9 @@ def _readers_after(
     readers = copied(found)
     readers.update(dict.fromkeys(changes.added, ()))
     for old, source, edges in _rewired(before, graph, changes.removed | changes.changed):
-        if source in readers:
-            readers[source] = _without(readers[source], old, len(edges), ranks.then)
+        if source in dangling:
+            return None  # others may still read what is not there
+        readers[source] = _without(readers[source], old, len(edges), ranks.then)
     missing = set(dangling)
     for new, source, edges in _rewired(graph, before, changes.added | changes.changed):
         if source in readers:

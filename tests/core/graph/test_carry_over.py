@@ -179,6 +179,20 @@ def test_what_is_renamed_in_its_place_keeps_the_place(follows: bool) -> None:
     assert _find_all(graph) == _find_all(Graph(graph.operations))
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_nobody_reads_any_more_is_not_missing(others: int) -> None:
+    """Once what read an operation that is not there reads another one; unless others still do."""
+    whole = _chain(30)
+    lost = {f"part{number}/mul": ("gone", "shared") for number in (3, 7)[: 1 + others]}
+    wires = {name: tuple(map(TensorRef, sources)) for name, sources in lost.items()}
+    broken = {name: replace(whole[name], inputs=inputs) for name, inputs in wires.items()}
+    before = Graph({**whole.operations, **broken})
+    _find_all(before)
+    graph = continue_graph(Graph({**before.operations, "part3/mul": whole["part3/mul"]}), before)
+    assert graph.readers[1] == ({"gone"} if others else frozenset())
+    assert _find_all(graph) == _find_all(Graph(graph.operations))
+
+
 def test_the_way_back_changes_the_same() -> None:
     before = _chain(30)
     name = [*before.operations][-1]
