@@ -12,7 +12,6 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.free_names import (
     check_name,
-    collect_names,
     is_taken,
     names_of_copies,
     unique_name,
@@ -210,7 +209,8 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
     check_name(new)
     if new == old:
         return graph
-    if new.lower() != old.lower() and is_taken(graph, new):
+    in_other_case = new.lower() == old.lower()
+    if any(op.name == new for op in within(graph)) if in_other_case else is_taken(graph, new):
         raise _taken(new, old)
     return relabel_one(graph, old, new)
 
@@ -218,11 +218,12 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
 def rename_scope(graph: Graph, old: str, new: str) -> Graph:
     """Put everything in scope `old` into `new`. Raises GradstepError when the name is bad, or there
     is such a scope already."""
-    inside = [op.name for op in within(graph) if is_inside(op.name, old)]
+    names = [op.name for op in within(graph)]
+    inside = [name for name in names if is_inside(name, old)]
     if not inside:
         raise GradstepError(f"there is no scope '{old}'", kind="LookupError")
     check_name(new)
-    others = collect_names(graph).difference(name.lower() for name in inside)
+    others = {name.lower() for name in names if not is_inside(name, old)}
     if new.lower() in others or any(is_inside(name, new.lower()) for name in others):
         raise _taken(new, inside[0])
     return relabel(graph, lambda name: move_name(name, old, new))

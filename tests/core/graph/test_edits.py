@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.changes import diff
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.relabel import relabel, relabel_one
 from gradstep.core.graph.scopes import children, is_inside, parents
 from gradstep.core.ops import api as tf
@@ -103,6 +103,15 @@ def test_names_that_tensorflow_would_refuse_are_refused(bad: str) -> None:
 def test_renaming_to_a_taken_name_is_refused_and_says_why() -> None:
     with pytest.raises(GradstepError, match="taken"):
         edits.rename(two(), "x", "Y")
+
+
+def test_names_that_differ_in_case_alone_stay_two() -> None:
+    """As in a graph from a file; an operation's own name may change its case."""
+    graph = Graph.of(Operation(name, "NoOp") for name in ("s/a", "S/a", "s/b"))
+    for edit, old, new in ((edits.rename, "s/a", "S/a"), (edits.rename_scope, "s", "S")):
+        with pytest.raises(GradstepError, match="taken"):
+            edit(graph, old, new)
+    assert [*edits.rename(graph, "s/b", "s/B").operations] == ["s/a", "S/a", "s/B"]
 
 
 def test_duplicates_keep_their_own_wires() -> None:
