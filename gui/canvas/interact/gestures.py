@@ -121,6 +121,8 @@ class MoveBoxes:
                 return
             self._moving = Movement(self._start, self._chosen)
             self._lift(self._chosen)
+        elif self._is_over:
+            return
         free = bool(modifiers & Qt.KeyboardModifier.AltModifier)
         self._offset = self._snapped(pixel, free)
         dx, dy = self._offset.toTuple()
@@ -130,6 +132,8 @@ class MoveBoxes:
         if self._moving is None:
             return
         self._lift(None)
+        if self._is_over:
+            return
         if self._offset.isNull():
             self._stage.show(self._start)
             return
@@ -140,7 +144,13 @@ class MoveBoxes:
     def cancel(self) -> None:
         if self._moving is not None:
             self._lift(None)
-            self._stage.show(self._start)
+            if not self._is_over:
+                self._stage.show(self._start)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether another scene was shown meanwhile: something was undone by key."""
+        return self._stage.arrays.base is not self._start
 
     def _snapped(self, pixel: QPoint, free: bool) -> QPointF:
         """How far the boxes go: the pressed one's corner stays on the grid."""
