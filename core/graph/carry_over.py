@@ -147,6 +147,8 @@ def _order_after(
     """`Graph.order`; None where it has to be looked for."""
     if before.order != tuple(before.operations) or not ranks.keep_sequence:
         return None
+    if changes.added and not _are_new(changes.added, before):
+        return None
     then, now = before.operations, graph.operations
     others: Iterable[str] = changes.changed
     if not changes.added:  # which another may have waited for
@@ -157,6 +159,11 @@ def _order_after(
         for need in predecessors(now[name])
     )
     return tuple(graph.operations) if stays else None
+
+
+def _are_new(names: Set[str], before: Graph) -> bool:
+    """Whether nobody has needed any of these, which were not there."""
+    return names.isdisjoint(before.readers[1]) and names.isdisjoint(before.control_outputs)
 
 
 def _needs(op: Operation) -> tuple[object, object]:

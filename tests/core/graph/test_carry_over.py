@@ -18,6 +18,7 @@ from gradstep.core.graph.model import (
     TensorRef,
     predecessors,
 )
+from gradstep.core.graph.relabel import relabel_one
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, infer, infer_declared
@@ -46,8 +47,31 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     return order, consumers, *found, *named, len(graph.places), known
 
 
+def _called_otherwise(graph: Graph, data: st.DataObject) -> Graph:
+    """After a name has become another, in other letters perhaps; or is waited for, or read, or
+    there at last, that was not there."""
+    op = data.draw(st.sampled_from([*graph]))
+    name = data.draw(st.sampled_from([op.name.upper(), f"scope/{op.name}", "gone", "Gone"]))
+    kind = data.draw(st.sampled_from(("rename", "wait", "read", "come")))
+    is_free = name.lower() not in graph.lowered
+    if kind == "rename" and (is_free or name.lower() == op.name.lower()):
+        return relabel_one(graph, op.name, name)
+    if kind == "come" and is_free:
+        operations = [*graph]
+        place = data.draw(st.integers(0, len(graph)))
+        operations.insert(place, replace(op, name=name))
+        return Graph.of(operations)
+    if kind == "read" and op.inputs:
+        op = replace(op, inputs=(TensorRef(name), *op.inputs[1:]))
+    elif kind == "wait":
+        op = replace(op, control_inputs=(name,))
+    return Graph({**graph.operations, op.name: op})
+
+
 def _edited(graph: Graph, data: st.DataObject) -> Graph:
     """After an edit that may leave an input without a wire, mark an operation, or place it."""
+    if len(graph) and data.draw(st.integers(0, 3)) == 0:
+        return _called_otherwise(graph, data)
     if len(graph) and data.draw(st.integers(0, 4)) == 0:
         op = data.draw(st.sampled_from([op for op in graph if op.device] or [*graph]))
         attrs = {key: value for key, value in op.attrs.items() if key not in MARKS}
@@ -74,7 +98,9 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         _find_all(graph)
         names_of(graph)
         undo = data.draw(st.integers(0, 3)) == 0
-        asked = data.draw(st.sampled_from(graphs)) if undo else _edited(graph, data)
+        asked = data.draw(st.sampled_from(graphs)) if undo else graph
+        for _ in range(0 if undo else data.draw(st.integers(1, 3))):  # perhaps several at once
+            asked = _edited(asked, data)
         before, graph = graph, continue_graph(Graph(dict(asked.operations)), graph)
         graphs.append(graph)
         anew = Graph(dict(graph.operations))
@@ -190,6 +216,20 @@ def test_what_nobody_reads_any_more_is_not_missing(others: int) -> None:
     _find_all(before)
     graph = continue_graph(Graph({**before.operations, "part3/mul": whole["part3/mul"]}), before)
     assert graph.readers[1] == ({"gone"} if others else frozenset())
+    assert _find_all(graph) == _find_all(Graph(graph.operations))
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_was_missing_comes_before_who_needs_it(waits: bool) -> None:
+    """Wherever it is put in."""
+    whole = _chain(30)
+    op = whole["part3/mul"]
+    wires = {"control_inputs": ("late",)} if waits else {"inputs": (TensorRef("late"),) * 2}
+    before = Graph({**whole.operations, op.name: replace(op, **wires)})  # type: ignore[arg-type]
+    _find_all(before)
+    late = Operation("late", "Identity", (TensorRef("x"),))
+    graph = continue_graph(Graph({**before.operations, "late": late}), before)
+    assert graph.order.index("late") < graph.order.index(op.name)
     assert _find_all(graph) == _find_all(Graph(graph.operations))
 
 
