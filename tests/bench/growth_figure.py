@@ -20,7 +20,8 @@ STAGES: Mapping[str, str] = {
     "stop: compile": "#7f3c8d",
     "fast run": "#666666",
 }
-_PANEL, _GAP, _LEFT, _TOP, _HEIGHT = 250, 150, 62, 46, 380
+_PANEL, _LEFT, _TOP, _HEIGHT = 250, 62, 46, 380
+_GAP, _LETTER = 150, 7  # right of a panel at least; for each letter of a name there
 _LETTERS = 13  # pixels between two names, at least
 _INK, _PALE = "#444444", "#dddddd"
 Costs = Mapping[str, Mapping[int, Mapping[str, float]]]  # shape -> size -> stage -> seconds
@@ -29,14 +30,15 @@ Costs = Mapping[str, Mapping[int, Mapping[str, float]]]  # shape -> size -> stag
 def figure(found: Costs, stages: Mapping[str, str] = STAGES) -> str:
     """An SVG document. Behind a stage's name stands its exponent from the first size at which it
     takes a hundredth of a second to the last. stages: what is drawn -> its colour."""
-    width = _LEFT + len(found) * (_PANEL + _GAP)
+    gap = max(_GAP, _LETTER * (max(map(len, stages)) + len(" 0.00 ")))
+    width = _LEFT + len(found) * (_PANEL + gap)
     scale = _Scale(
         [x for sizes in found.values() for costs in sizes.values() for x in _of(costs, stages)]
     )
     body = [
         part
         for number, (shape, sizes) in enumerate(found.items())
-        for part in _panel(_LEFT + number * (_PANEL + _GAP), shape, sizes, scale, stages)
+        for part in _panel(_LEFT + number * (_PANEL + gap), shape, sizes, scale, stages)
     ]
     size = f'width="{width}" height="{_TOP + _HEIGHT + 44}"'
     return "\n".join(
