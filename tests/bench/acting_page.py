@@ -71,9 +71,11 @@ is painted, on one training graph that came as a `.pb`: variables in scopes, one
 layers read, a group of all initial assignments, gradients of every variable, Adam's updates, all
 scopes open, in the program's own window with its panels, off screen and without a graphics card.
 Milliseconds, medians of three rounds; what is over its target is **bold**, with the target behind
-it. What comes after giving a value by hand (inject) is looked through for NaN between what the user
-asks, ten milliseconds at a time, and is in it; with so many layers as beyond 10,000 operations this
-graph is full of it.
+it. Giving a value by hand (inject) has in it what follows by itself: the new run
+is looked through for NaN, ten milliseconds at a time between what the user asks, and the Inspector
+asks why the value of the node that is shown is NaN. With so many layers as beyond 10,000 operations
+this graph is full of it; at 200,000 the way back to where it began is tens of thousands of
+operations long, each of which is tried.
 """
 
 
