@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place, by_place
 from gradstep.core.engine.plan.steps import Step
 
@@ -32,6 +33,7 @@ class Trial:
         asked: Masks,
         wrong: Wrong,
     ) -> None:
+        check_cancelled()  # there may be tens of thousands of steps on the way back
         self._again, self._step, self._wrong = again, step, wrong
         self._inputs, self._bad, self._asked = inputs, bad, asked
         self.own = self._left({})

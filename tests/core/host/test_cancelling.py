@@ -18,6 +18,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops import api as tf
@@ -110,3 +111,25 @@ def test_a_session_that_has_run_before_is_asked_like_a_new_one(fast: bool) -> No
             session.run([last.ref], {"n": 1})
     with cancelled_when(lambda: next(asked) > 20), pytest.raises(Cancelled):
         session.run([last.ref], {"n": 50})
+
+
+def test_a_long_way_back_to_nan_can_be_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after the last of its steps, but at one of them."""
+    builder, asked = GraphBuilder(), itertools.count()
+    with builder.as_default():
+        y = tf.log(builder.placeholder("x", shape=[2]))
+        for _ in range(100):
+            y = y * 1.5
+        tf.identity(y, name="y")
+    document = Document(
+        graph=builder.build(),
+        feeds={"x": Constant(np.array([-1, 1], np.float32))},
+        fetches=(TensorRef("y"),),
+    )
+    service = EngineService(CpuOnly())
+    service.handle(m.Open(), [gradstep_file.to_bytes(document)])
+    service.handle(m.Control(command="continue_"))
+    monkeypatch.setattr(service._interrupted, "is_set", lambda: next(asked) > 20)
+    reply, _ = service.handle(m.Why(of="y"))
+    assert isinstance(reply, m.Failed)
+    assert reply.error.type == "CancelledError"
