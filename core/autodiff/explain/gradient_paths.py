@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Edge, Graph, TensorRef
 
 Value = Callable[[TensorRef], "np.ndarray | None"]  # of a tensor after a run
 
 
-def comes_from(graph: Graph, edge: Edge, names: set[str]) -> bool:
+def comes_from(graph: Graph, edge: Edge, names: Set[str]) -> bool:
     source = graph.source(edge)
     return source is not None and source.op in names
-
-
-def find_descendants(graph: Graph, name: str) -> set[str]:
-    """`name` and every operation its value reaches through wires."""
-    seen: set[str] = set()
-    stack = [name]
-    while stack:
-        current = stack.pop()
-        if current not in seen:
-            seen.add(current)
-            stack.extend(edge.op for edge in graph.consumers[current])
-    return seen
 
 
 def find_reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
     """The first of `ends` that `start` leads to; the first of all where it leads to none."""
     if len(ends) == 1:
         return ends[0]
-    below = find_descendants(graph, start.op) if start.op in graph else set()
+    below = graph.takers(start.op) if start.op in graph else frozenset[str]()
     return next((end for end in ends if end.op in below), ends[0])
-
-
-def walk_backward(
-    graph: Graph, derived: Differentiation, wrt: TensorRef
-) -> Iterable[tuple[Operation, Edge]]:
-    """Operations whose gradient flows on towards `wrt`, with that wire, the last op first."""
-    below = find_descendants(graph, wrt.op)
-    for name in reversed(graph.order):
-        op = graph[name]
-        for index in range(len(op.inputs)):
-            edge = Edge(name, index)
-            if edge in derived.edges and comes_from(graph, edge, below):
-                yield op, edge
 
 
 def find_flow_path(

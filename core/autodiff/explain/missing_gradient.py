@@ -12,7 +12,6 @@ from gradstep.core.autodiff.explain.assignment_paths import (
 )
 from gradstep.core.autodiff.explain.gradient_paths import (
     comes_from,
-    find_descendants,
     find_flow_path,
     find_forward_path,
 )
@@ -84,7 +83,7 @@ def explain_none(
     if not paths:
         text = f"{what}: no wire leads from {wrt.short} to {of.short}."
         return Explanation("none", "unconnected", None, None, (), text)
-    below = find_descendants(graph, wrt.op)
+    below = graph.takers(wrt.op)
     blocks = [edge for edge in derived.blocked if comes_from(graph, edge, below)]
     if not blocks:
         text = f"{what}: nothing between them has a gradient."

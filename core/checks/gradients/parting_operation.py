@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, evaluate_alive
-from gradstep.core.autodiff.explain.gradient_paths import find_descendants
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name, native_name
 from gradstep.core.graph.loop import loop_of
@@ -139,8 +138,8 @@ def first_end(graph: Graph, native: Flow, wrt: TensorRef) -> Parting:
 
 def _leads_from(graph: Graph, wrt: TensorRef) -> Callable[[TensorRef | None], bool]:
     """Whether a tensor is this one, or computed from it."""
-    below = {name for edge in graph.consumers[wrt.op] if graph.source(edge) == wrt
-             for name in find_descendants(graph, edge.op)}  # fmt: skip
+    readers = (edge.op for edge in graph.consumers[wrt.op] if graph.source(edge) == wrt)
+    below = graph.takers(*readers)
     return lambda ref: ref is not None and (ref == wrt or ref.op in below)
 
 

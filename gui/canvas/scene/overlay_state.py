@@ -403,7 +403,7 @@ class OverlayState:
         own = next((b.why for b in blocked if Edge(b.op, b.index) in wires), "")
         if own:
             return own
-        after = self._graph_after(wires)
+        after = self._graph.takers(*(edge.op for edge in wires))
         ends = [b for b in blocked if b.op in after]
         return "; ".join(f"it ends at {b.op}: {b.why}" for b in ends[:2])
 
@@ -422,14 +422,3 @@ class OverlayState:
         squares = sum((s.norm or 0.0) ** 2 for s in stats if s is not None)
         wrong = any(s is not None and bool(s.nans or s.infs) for s in stats)
         return Flow(squares**0.5, wrong)
-
-    def _graph_after(self, wires: tuple[Edge, ...]) -> set[str]:
-        """Operations that depend on what the wires carry."""
-        seen: set[str] = set()
-        stack = [edge.op for edge in wires]
-        while stack:
-            name = stack.pop()
-            if name not in seen:
-                seen.add(name)
-                stack.extend(edge.op for edge in self._graph.consumers[name])
-        return seen

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gradstep.core.autodiff.explain.gradient_paths import find_descendants
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
@@ -139,7 +138,7 @@ class _Line(QWidget):
 def _ends(workspace: Workspace, ref: TensorRef) -> Iterator[str]:
     """Where gradients end on the way back to `ref`: the first two places."""
     program, graph = workspace.program, workspace.document.graph
-    below = find_descendants(graph, ref.op) if ref.op in graph else set()
+    below = graph.takers(ref.op) if ref.op in graph else ()
     wires = {(edge.op, edge.index) for name in below for edge in graph.consumers[name]}
     found = program.blocked if program is not None else []  # of the document before an edit
     ends = [end for end in found if (end.op, end.index) in wires]
