@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from gradstep.core.spliced_mapping import spliced
+
+K = TypeVar("K")
 V = TypeVar("V")
 _FEW = 16  # keys, each of which is looked for
 
 
-def with_other_keys(mapping: Mapping[str, V], names: Mapping[str, str]) -> dict[str, V]:
+def with_other_keys(mapping: Mapping[K, V], names: Mapping[K, K]) -> dict[K, V]:
     """names: old key -> new key, which may be the old one of another. All values, in the same
     order."""
+    if len(names) > _FEW or not names.keys().isdisjoint(names.values()):
+        found = (names.get(key, key) for key in mapping)
+        return dict(zip(found, mapping.values(), strict=True))
     keys = [*mapping]
-    if len(names) > _FEW:
-        keys = [names.get(key, key) for key in keys]
-    else:
-        places = {keys.index(old): new for old, new in names.items()}  # all, before any is changed
-        for place, new in places.items():
-            keys[place] = new
-    return dict(zip(keys, mapping.values(), strict=True))
+    places = sorted((keys.index(old), old) for old in names)
+    return spliced(mapping, names, [(place, names[old], mapping[old]) for place, old in places])

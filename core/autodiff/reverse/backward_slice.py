@@ -13,8 +13,9 @@ from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.other_keys import with_other_keys
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
-from gradstep.core.spliced_mapping import copied, spliced
+from gradstep.core.spliced_mapping import copied
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 
@@ -87,8 +88,7 @@ class BackwardSlice:
             self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, copied(self.arrivals)
         if old in self.path:
-            place = list(self.path).index(old)
-            self.path = spliced(self.path, [old], [(place, name, self.path[old])])
+            self.path = with_other_keys(self.path, {old: name})
         if old in self.live:
             self.live = self.live.copy()
             self.live.remove(old)

@@ -9,7 +9,8 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
-from gradstep.core.spliced_mapping import copied, spliced
+from gradstep.core.graph.other_keys import with_other_keys
+from gradstep.core.spliced_mapping import copied
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
@@ -79,7 +80,7 @@ class MergedVjps:
                 gone += filterfalse(new.__contains__, old)
             entries.update((key, value) for key, value in new.items() if old.get(key) != value)
         if renamed:
-            before = _renamed(before, renamed)
+            before = with_other_keys(before, renamed)
         elif not entries and not gone:
             return before
         found = copied(before)
@@ -87,17 +88,6 @@ class MergedVjps:
         for key in gone:
             del found[key]
         return found
-
-
-def _renamed(before: Mapping[_K, _V], names: Mapping[_K, _K]) -> dict[_K, _V]:
-    """Under other names what is called as one of these."""
-    keys = [*before]
-    places = sorted((keys.index(old), old) for old in names)
-    if not names.keys().isdisjoint(names.values()):  # some change places
-        for place, old in places:
-            keys[place] = names[old]
-        return dict(zip(keys, before.values(), strict=True))
-    return spliced(before, names, [(place, names[old], before[old]) for place, old in places])
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:
