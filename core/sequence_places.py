@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TypeVar
 
 T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one
 _STRIDE = 16  # entries that are compared at once, at first
 _LONGEST = 1024  # and at most: so many are looked through again where one differs
-
-
-class Outside(NamedTuple):
-    """All that something does not have."""
-
-    of: Container[Any]
-
-    def __contains__(self, entry: object) -> bool:
-        return entry not in self.of
 
 
 def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:
@@ -73,7 +64,21 @@ def exchanged_places(
     """If `b` is `a` without what is `gone` and with what is `new`: where the one stands in `a`; and
     for each of the other the place in `a` that it comes before, and its own in `b`. Else None, or
     where more than a few entries come or go. Equal entries are skipped over in C."""
-    a, b = _of_one_kind(a, b)
+    return _exchanged(*_of_one_kind(a, b), gone.__contains__, new.__contains__)
+
+
+def exchanged_keys(
+    a: Mapping[T, object], b: Mapping[T, object]
+) -> tuple[list[int], list[tuple[int, int]]] | None:
+    """The same of the keys of two mappings: of what only the one, or only the other, has."""
+    return _exchanged([*a], [*b], lambda key: key not in b, lambda key: key not in a)
+
+
+def _exchanged(
+    a: Sequence[T], b: Sequence[T], is_gone: Callable[[T], bool], is_new: Callable[[T], bool]
+) -> tuple[list[int], list[tuple[int, int]]] | None:
+    if a == b:
+        return [], []
     went: list[int] = []
     came: list[tuple[int, int]] = []
     i, j, steps = 0, 0, 0
@@ -82,10 +87,10 @@ def exchanged_places(
         i, j, steps = i + run, j + run, steps + 1
         if steps > _FEW:
             return None
-        if i < len(a) and a[i] in gone:
+        if i < len(a) and is_gone(a[i]):
             went.append(i)
             i += 1
-        elif j < len(b) and b[j] in new:
+        elif j < len(b) and is_new(b[j]):
             came.append((i, j))
             j += 1
         else:

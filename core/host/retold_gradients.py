@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import Outside, changed_places, exchanged_places
+from gradstep.core.sequence_places import changed_places, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
@@ -33,7 +33,7 @@ def _difference(
     then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[str]
 ) -> _Difference | None:
     """None where many are others, or in another order."""
-    moved = exchanged_places([*then], [*now], Outside(now), Outside(then))
+    moved = exchanged_keys(then, now)
     if moved is None:
         return None
     gone, come = moved

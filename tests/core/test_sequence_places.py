@@ -11,6 +11,7 @@ from gradstep.core.sequence_places import (
     changed_places,
     common_ends,
     common_start,
+    exchanged_keys,
     inserted_places,
 )
 
@@ -57,3 +58,20 @@ def test_where_long_lists_differ(places: list[int], length: int, less: int) -> N
 def test_many_changed_places_are_not_listed() -> None:
     names = [str(number) for number in range(300)]
     assert changed_places(names, names[::-1]) is None
+
+
+@given(_NAMES, _NAMES)
+def test_keys_that_only_one_mapping_has_lead_from_it_to_the_other(
+    a: list[str], b: list[str]
+) -> None:
+    found = exchanged_keys(dict.fromkeys(a), dict.fromkeys(b))
+    in_line = [x for x in a if x in b] == [x for x in b if x in a]
+    assert (found is not None) is in_line
+    if found is None:
+        return
+    gone, come = found
+    assert [a[place] for place in gone] == [x for x in a if x not in b]
+    rows = [*a]
+    for before, place in reversed(come):
+        rows.insert(before, b[place])
+    assert [x for x in rows if x in b] == b

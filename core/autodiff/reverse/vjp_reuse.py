@@ -31,7 +31,7 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
-from gradstep.core.sequence_places import Outside, exchanged_places
+from gradstep.core.sequence_places import exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _MADE = attrgetter("made")
@@ -121,12 +121,11 @@ class RepeatedPass:
         self._made: dict[str, list[str]] = {}  # by those that are visited
         self.visited: dict[str, VjpResult | None] = {}
         path, vjps = backward.slice.path, before.vjps
-        then, now = [*vjps], [*path]
-        self.same = then == now  # whether the path is what it was
         # What is not in it any more, and what is in it now, where that is a few.
-        self._moved = exchanged_places(then, now, Outside(path), Outside(vjps))
+        self._moved = exchanged_keys(vjps, path)
         if self._moved is not None:
-            self.gone = {then[place]: vjps[then[place]] for place in self._moved[0]}
+            names = [*vjps] if self._moved[0] else []
+            self.gone = {names[place]: vjps[names[place]] for place in self._moved[0]}
         else:
             self.gone = {n: vjp for n, vjp in vjps.items() if n not in path}
         builder.drop(self._made_before[: before.first])
@@ -165,7 +164,7 @@ class RepeatedPass:
     def changed(self) -> Mapping[str, VjpResult | None] | None:
         """`visited`, where the path is what it was, but for what operations are called: then with
         the VJPs that these had. Else None."""
-        if self.same:
+        if self._moved == ([], []):
             return self.visited
         before, vjps = self._before.slice.places, self._before.vjps
         then, path, places = [*vjps], self.backward.slice.path, self.backward.slice.places
