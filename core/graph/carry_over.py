@@ -43,20 +43,25 @@ def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
 def changes_between(before: Graph, graph: Graph) -> Changes:
     """What else there is to `graph`: as the edit said that led from the one to the other, or back,
     if one did."""
-    for there, back in ((before, graph), (graph, before)):
-        known = edit_before(back)
-        if known is not None and known[0] is there:
-            return known[1] if back is graph else known[1].undone
-    return share_and_diff(graph, before)[1]
+    known = known_changes(before, graph)
+    return share_and_diff(graph, before)[1] if known is None else known
+
+
+def known_changes(before: Graph, graph: Graph) -> Changes | None:
+    """The same without a look at the graphs; None where neither was made from the other."""
+    edit, undone = edit_before(graph), edit_before(before)
+    if edit is not None and edit[0] is before:
+        return edit[1]
+    return undone[1].undone if undone is not None and undone[0] is graph else None
 
 
 def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:
     """Whether `graph` has for all these names the very operations that `before` has, if any."""
     if graph is before:
         return True
-    known, changes = edit_before(graph) or (None, Changes())
-    if known is before:
-        return not any(map(names.__contains__, changes.names))
+    known = known_changes(before, graph)
+    if known is not None:
+        return not any(map(names.__contains__, known.names))
     others = map(is_not, map(graph.operations.get, names), map(before.operations.get, names))
     return not any(others)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
@@ -114,7 +114,7 @@ class UpdateRecord:
         return builder.finish_as_built(self.updates.order)
 
     def _builder(self, base: Graph, name: str) -> Rebuilder | None:
-        known = base is self.base or (edit_before(base) or (None,))[0] is self.base
+        known = base is self.base or known_changes(self.base, base) is not None
         if not known or names_of(base).unique(name) != self.scope:
             return None
         return rebuild_upon(base, self.graph, self.base)

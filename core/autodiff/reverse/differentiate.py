@@ -30,8 +30,7 @@ from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, RepeatedPass, r
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import Changes
+from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -181,8 +180,8 @@ def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | Non
     if known is not None and (known.of, known.wrt) == (request.of, request.wrt):
         if known.graph is graph:
             return known
-        edited, changes = edit_before(graph) or (None, Changes())
-        if edited is known.graph:
+        changes = known_changes(known.graph, graph)
+        if changes is not None:
             found = known.after(graph, types, changes, find_retyped(known.graph, graph))
             if found is not None:
                 return found

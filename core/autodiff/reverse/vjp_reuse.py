@@ -24,8 +24,8 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
-from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import Changes, find_others
+from gradstep.core.graph.carry_over import known_changes
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
@@ -282,9 +282,10 @@ def _redrawn(before: Graph, now: BackwardSlice) -> Iterator[str]:
     """Operations of `now` that are not what they were, or see other types or values."""
     old, new = infer_declared(before), infer_declared(now.graph)
     then, here = before.operations, now.graph.operations
-    edited, changes = edit_before(now.graph) or (None, Changes())
-    others = {*changes.added, *changes.changed, *changes.removed}
-    if edited is not before:
+    changes = known_changes(before, now.graph)
+    if changes is not None:
+        others = {*changes.names}
+    else:
         others = {*find_others(then, here), *(then.keys() - here.keys())}
     others |= find_retyped(before, now.graph)
     touched = {n for n in others if then.get(n) is not here.get(n) or not agree(old, new, n)}

@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import chain, compress, count
 from operator import is_not
 
-from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import Changes
+from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.sequence_places import common_ends, inserted_places
 
@@ -122,13 +121,12 @@ class Needed:
         """The names of the other, from these, and its entries; None where that is no matter of a
         few."""
         order, left, entered = other.graph.order, other.left, other.entered
-        before, changes = edit_before(other.graph) or (None, Changes())
-        missing = self.missing or any(
-            n not in other.graph for n in (*changes.removed, *entered) if n in other.counts
-        )
-        if before is not self.graph or missing or len(left) + len(entered) > _FEW:
+        changes = known_changes(self.graph, other.graph)
+        if changes is None or self.missing or len(left) + len(entered) > _FEW:
             return None
-        new = inserted_places(before.order, order, changes.removed, changes.added)
+        if any(n not in other.graph for n in (*changes.removed, *entered) if n in other.counts):
+            return None
+        new = inserted_places(self.graph.order, order, changes.removed, changes.added)
         if new is None:
             return None
         names, place_of = [*self.names], self.names.index if places is None else places.__getitem__
@@ -155,9 +153,9 @@ class Needed:
         """The operations that are needed here and are others in `graph`."""
         if graph is self.graph:
             return []
-        counts, (before, changes) = self.counts, edit_before(graph) or (None, Changes())
-        if before is self.graph:
-            return [n for n in (*changes.changed, *changes.removed, *changes.added) if n in counts]
+        counts, changes = self.counts, known_changes(self.graph, graph)
+        if changes is not None:
+            return [*filter(counts.__contains__, changes.names)]
         old, new = self.graph.operations, graph.operations
         return [*compress(counts, map(is_not, map(old.get, counts), map(new.get, counts)))]
 

@@ -16,7 +16,7 @@ from msgspec import field
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import edit_before, remember_edit
+from gradstep.core.graph.carry_over import known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.disk.memory_budget import Budget
@@ -197,14 +197,10 @@ def _others(before: Graph, after: Graph) -> tuple[Iterable[str], list[str]]:
     """The names in `after` that may stand for something else than in `before`, and those that are
     gone, each in order; by what one of the two remembers of the edit, if it does."""
     old, new = before.operations, after.operations
-    edit, undone = edit_before(after), edit_before(before)
-    if edit is not None and edit[0] is before:
-        come, gone = edit[1].added, edit[1].removed
-    elif undone is not None and undone[0] is after:
-        edit, come, gone = undone, undone[1].removed, undone[1].added
-    else:
+    known = known_changes(before, after)
+    if known is None:
         return find_others(old, new), _gone(old, new)
-    return _in_order(new, come | edit[1].changed), _in_order(old, gone)
+    return _in_order(new, known.added | known.changed), _in_order(old, known.removed)
 
 
 def _in_order(names: Iterable[str], some: frozenset[str]) -> list[str]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TypeVar
 from weakref import ref as weak
 
-from gradstep.core.graph.carry_over import edit_before, remember_edit
+from gradstep.core.graph.carry_over import known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph, Operation
@@ -119,9 +119,9 @@ class Rebuilder(GraphBuilder):
     def _edit_base(self, on: Graph) -> None:
         """Put in what the base has otherwise than `on`."""
         then, now = on.operations, self._base.operations
-        known, (before, changes) = self._inferrer, edit_before(self._base) or (None, Changes())
-        if before is on:
-            self._touched.update(changes.added, changes.changed, changes.removed)
+        known, changes = self._inferrer, known_changes(on, self._base)
+        if changes is not None:
+            self._touched.update(changes.names)
         else:
             self._touched.update(find_others(then, now), then.keys() - now.keys())
         for name in self._touched:
