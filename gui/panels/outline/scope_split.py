@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
-from operator import ne
+
+from gradstep.core.sequence_places import changed_places, common_ends
 
 Split = dict[str, list[str]]  # scope, "" for none -> the operations in it, in their order
 
-FEW = 64  # names that an edit changed; of more, all are split again
+FEW = 64  # names that came and went; of more, all are split again
 
 
 def scope_of(name: str, inside: str) -> str:
@@ -18,7 +18,7 @@ def scope_of(name: str, inside: str) -> str:
 
 
 def split(names: Sequence[str], inside: str) -> Split:
-    """The operations by the scope right in `inside`, which all of them are in."""
+    """The operations by the scope right in `inside`; those that are not in it by their first."""
     found: Split = {}
     own, start = list[str](), ""  # those of the name before, and how names there begin
     for name in names:
@@ -32,12 +32,11 @@ def split(names: Sequence[str], inside: str) -> Split:
 def split_again(before: Split, old: Sequence[str], new: Sequence[str], inside: str) -> Split | None:
     """As `split` of `new`, from that of `old`; the scopes that are as they were have the same list.
     None where too much differs, or where scopes may come in another order."""
-    places = [*compress(range(len(new)), map(ne, old, new))]
     if len(old) == len(new):
-        return _renamed(before, [(old[i], new[i]) for i in places[: FEW + 1]], inside)
-    first = places[0] if places else min(len(old), len(new))
-    tails = map(ne, reversed(old[first:]), reversed(new[first:]))
-    last = next(compress(range(len(new)), tails), min(len(old), len(new)) - first)
+        places = changed_places(old, new)
+        pairs = None if places is None else [(old[i], new[i]) for i in places]
+        return None if pairs is None else _renamed(before, pairs, inside)
+    first, last = common_ends(old, new)
     gone, came = len(old) - first - last, len(new) - first - last
     if gone + came > FEW:
         return None
@@ -47,7 +46,7 @@ def split_again(before: Split, old: Sequence[str], new: Sequence[str], inside: s
 def _renamed(before: Split, pairs: Sequence[tuple[str, str]], inside: str) -> Split | None:
     """With other names in the same places."""
     scopes = [scope_of(old, inside) for old, _ in pairs]
-    if len(pairs) > FEW or scopes != [scope_of(new, inside) for _, new in pairs]:
+    if scopes != [scope_of(new, inside) for _, new in pairs]:
         return None
     at = [before[scope].index(old) for scope, (old, _) in zip(scopes, pairs, strict=True)]
     found = before | {scope: [*before[scope]] for scope in scopes}
