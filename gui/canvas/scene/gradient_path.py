@@ -267,7 +267,7 @@ def _barred(known: Inference) -> frozenset[str]:
 
 
 def _bars(outputs: _Outputs) -> bool:
-    return any(kind is not None and kind.dtype in _BARRED for kind in outputs)
+    return not all(map(_carries_gradient, outputs))
 
 
 def _places_barred(types: Mapping[str, _Outputs], name: str) -> list[int]:
@@ -276,7 +276,7 @@ def _places_barred(types: Mapping[str, _Outputs], name: str) -> list[int]:
 
 
 def _carries_gradient(kind: TensorType | None) -> bool:
-    return kind is None or kind.dtype.is_differentiable
+    return kind is None or kind.dtype not in _BARRED
 
 
 def _source(graph: Graph, edge: Edge) -> TensorRef:
