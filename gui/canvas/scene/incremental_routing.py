@@ -25,9 +25,9 @@ def rerouted(
     find_ports: Callable[[np.ndarray], np.ndarray],
     before: SceneArrays | None,
 ) -> Routes:
-    """What detour.routed gives of links among boxes (rects: float64[n, 4]). find_ports: of the
-    numbers of some links from where to where they lead, float64[k, 2, 2]. before: a scene that had
-    most of both, or None."""
+    """What `routed` gives of links among boxes (rects: float64[n, 4]). find_ports: of the numbers
+    of some links from where to where they lead, float64[k, 2, 2]. before: a scene that had most of
+    both, or None."""
     every = np.arange(len(visible.links))
     if before is None or not len(before.routes):
         return routed(find_ports(every), Obstacles(rects))
