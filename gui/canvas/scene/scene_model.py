@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -43,6 +42,10 @@ class Shown(NamedTuple):
         """Whether that is what `source` says."""
         return self.source.asks_alike(source) and self.source.shows_alike(source)
 
+    def is_of(self, visible: VisibleGraph, places: dict[str, Point]) -> bool:
+        """Whether that is shown there."""
+        return self.arrays.visible is visible and self.places == places
+
 
 class SceneModel(QObject):
     """Follows the workspace. `arrays` and `facts` are replaced, never changed."""
@@ -68,7 +71,7 @@ class SceneModel(QObject):
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._arranged: SceneArrays | None = None  # what was put together beside, until it is taken
         self._pointed = NOTHING  # stubs, by number
-        self._shown: deque[Shown] = deque(maxlen=EARLIER)
+        self._shown: list[Shown] = []
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
@@ -108,7 +111,7 @@ class SceneModel(QObject):
         refolded = old.view.collapsed != new.view.collapsed
         if not related:
             self._raised = {}
-            self._shown.clear()
+            self._shown = []
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         drawn, visible = self._drawn, self._visible(new)
@@ -238,9 +241,14 @@ class SceneModel(QObject):
         self.show(arrays)
         self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
         if self._source is not None and arrays.visible is self._drawn:  # it has places
-            self._shown.append(Shown(self._source, places, arrays))
+            self._keep(Shown(self._source, places, arrays))
         if before is not None:
             self.replaced.emit(before)
+
+    def _keep(self, shown: Shown) -> None:
+        """As the last one, and once: who undoes and does again goes on to find the others."""
+        visible, places = shown.arrays.visible, shown.places
+        self._shown = [*(s for s in self._shown if not s.is_of(visible, places)), shown][-EARLIER:]
 
     def _restack(self) -> None:
         """Equal blocks are stacked now, or are not any more."""
@@ -350,9 +358,10 @@ class SceneModel(QObject):
         self._arranged = None
         if found is not None and found.visible is visible and found.centres == places:
             return found.with_raised(raised) if raised else found
-        for _, stood, arrays in self._shown:
-            if arrays.visible is visible and stood == places:
-                return arrays if arrays.raised == raised else arrays.with_raised(raised)
+        for shown in self._shown:
+            if shown.is_of(visible, places):
+                known = shown.arrays
+                return known if known.raised == raised else known.with_raised(raised)
         before = self.arrays.base or self.arrays
         return SceneArrays.of(visible, places, raised, before, middles)
 

@@ -19,6 +19,7 @@ from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge,
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene import box_placement
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_model import EARLIER
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
 
@@ -284,6 +285,20 @@ def test_what_is_undone_is_the_scene_that_there_was(canvas: Any) -> None:
     assert np.array_equal(view.arrays.rects, scenes[2].rects), "it stands where it stood"
     space.undo_stack.redo()
     assert np.array_equal(view.arrays.rects, moved.rects)
+
+
+def test_scenes_before_one_that_is_undone_and_done_again_are_kept(canvas: Any) -> None:
+    canvas.open("tutorial")
+    space, view, scenes = canvas.space, canvas.view, [canvas.view.arrays]
+    for old, new in (("a", "a_renamed"), ("a_renamed", "b_renamed")):
+        commands.rename(space, old, new)
+        scenes.append(view.arrays)
+    for _ in range(EARLIER):
+        space.undo_stack.undo()
+        space.undo_stack.redo()
+    for scene in reversed(scenes[:-1]):
+        space.undo_stack.undo()
+        assert view.arrays is scene
 
 
 def test_links_are_known_by_the_numbers_that_they_had_on_the_way_back(canvas: Any) -> None:
