@@ -9,8 +9,9 @@ read, a group of all initial assignments, Adam's updates), with its scopes folde
 milliseconds of CPU time of the window's thread and of the engine, from what the user does until all
 of it is painted, and the longest that the window's thread works without looking at what the user
 does next. The median of some rounds. The window is the program's own, with its panels, its engine
-and its layout process, off screen unless QT_QPA_PLATFORM says otherwise. --write: also as
-docs/benchmarks-window.md, the last view. --profile: where the thread spends one of these actions.
+and its layout process, off screen unless QT_QPA_PLATFORM says otherwise. --write: those
+with open scopes also as docs/benchmarks-window.md. --profile: where the thread spends one of these
+actions.
 """
 
 from __future__ import annotations
@@ -275,20 +276,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile", default="", metavar="ACTION")
     parser.add_argument("--write", action="store_true", help=f"write docs/{acting_page.PAGE.name}")
     options = parser.parse_args(arguments)
+    views = options.shapes or VIEWS
+    if options.write and "open" not in views:
+        parser.error("--write: the page is of scopes that are open; name the view 'open', too")
     found: Tables = {}
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen"} | dict(without_settings(home))
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
         theme.apply(app, theme.DARK)
-        for view in options.shapes or VIEWS:
+        for view in views:
             for size in options.sizes:
                 say(f"actions, scopes {view}, {size:,} operations")
                 is_open = view == "open"
                 costs = measured(size, is_open, options.rounds, options.profile)
                 found.setdefault(view, {})[size] = costs
     if options.write:
-        acting_page.write([*found.values()][-1], target_of, lambda _, size: DEAF.get(size))
+        acting_page.write(found["open"], target_of, lambda _, size: DEAF.get(size))
     tables = (
         (f"scopes {view}, {size:,} operations", table(size, costs))
         for view, by_size in found.items()
