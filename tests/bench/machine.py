@@ -14,16 +14,19 @@ _PEERS = ("torch", "tensorflow", "jax", "jaxlib", "autograd")
 _NAMED = (*_PEERS, "scipy", "onednn-cpu-gomp", "numba", "numpy")
 
 
-def description() -> list[str]:
-    """A line for each fact."""
+def measured_on(racing: bool) -> str:
+    """The part of a page that says so. racing: programs took turns at one core, peers in
+    environments of their own."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return [
-        f"Processor: {_processor()}; {os.cpu_count()} cores, one of them used",
+    lines = [
+        f"Processor: {_processor()}; {os.cpu_count()} cores" + racing * ", one of them used",
         f"Memory: {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         f"System: {_system()}, Python {platform.python_version()}",
         f"NumPy {np.__version__} with {blas['name']} {blas['version']}",
-        f"Peers: {', '.join(_peers()) or 'none installed'}",
     ]
+    if racing:
+        lines.append(f"Peers: {', '.join(_peers()) or 'none installed'}")
+    return "\n".join(["## Measured on\n", *(f"- {line}" for line in lines), ""])
 
 
 def _processor() -> str:

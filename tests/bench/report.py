@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.bench.environments import ROOT
 from tests.bench.implementations import IMPLEMENTATIONS
-from tests.bench.machine import description
+from tests.bench.machine import measured_on
 from tests.bench.missed import NOTES
 from tests.bench.plot import plot
 from tests.bench.racing import Races, step_times
@@ -80,7 +80,7 @@ def write(rows: Sequence[Row], races: Races) -> None:
     """docs/benchmarks.md and its picture."""
     PICTURE.write_text(plot(rows))
     parts = [_HEAD, f"![Measured against targets](images/{PICTURE.name})\n", _table(rows)]
-    parts += [_missed(rows), _times(races), _machine()]
+    parts += [_missed(rows), _times(races), measured_on(racing=True)]
     PAGE.write_text("\n".join(part for part in parts if part))
 
 
@@ -110,10 +110,6 @@ def _times(races: Races) -> str:
             title += f", {calls} calls" if calls else ""
             lines.append(f"| {heat.title} | {title} | {_spread(spread, 's')} |")
     return "\n".join([*lines, ""])
-
-
-def _machine() -> str:
-    return "\n".join(["## Measured on\n", *(f"- {line}" for line in description()), ""])
 
 
 def _spread(spread: Spread, unit: str) -> str:
