@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import filterfalse
+from itertools import chain, filterfalse
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
@@ -17,7 +17,13 @@ from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
-from gradstep.gui.panels.outline.scope_split import Split, scope_of, split, split_again
+from gradstep.gui.panels.outline.scope_split import (
+    Split,
+    scope_of,
+    split,
+    split_again,
+    with_names,
+)
 from gradstep.gui.panels.problems.problem_rows import faults
 from gradstep.gui.panels.widgets.row_list import PlainRows, Row, RowList
 
@@ -265,27 +271,22 @@ def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
 
 
 def _by_role_again(
-    known: Mapping[str, list[str]], before: Graph, graph: Graph, asked: Collection[str]
-) -> dict[str, list[str]] | None:
+    known: Split, before: Graph, graph: Graph, asked: Collection[str]
+) -> Split | None:
     """`_by_role` of a graph in which few operations are others, in the places of what was there
     before, which has the roles `known`, and of the same roles; else None."""
     edit = edit_before(graph)
-    places = changed_places([*before.operations], [*graph.operations])
-    if places is None or edit is None or edit[0] is not before:
+    if edit is None or edit[0] is not before:
         return None
-    old, new = ([*map([*each].__getitem__, places)] for each in (before, graph))
-    pairs = [*zip(old, new, strict=True)]
-    pairs += [(before.operations[name], graph.operations[name]) for name in edit[1].changed]
-    found = {role: [*names] for role, names in known.items()}
-    for was, now in pairs:
-        role = _role(now, asked)
-        if role != _role(was, asked):
-            return None
-        if was.name != now.name and now.name in before:
-            return None
-        if was.name != now.name:
-            found[role][found[role].index(was.name)] = now.name
-    return found
+    places = changed_places([*before.operations], [*graph.operations])
+    if places is None:
+        return None
+    old, new = [*before], [*graph]
+    others = [(old[i], new[i]) for i in places]
+    same = ((before.operations[name], graph.operations[name]) for name in edit[1].changed)
+    if any(_role(was, asked) != _role(now, asked) for was, now in chain(others, same)):
+        return None
+    return with_names(known, [(_role(now, asked), was.name, now.name) for was, now in others])
 
 
 def _have_same_names(one: Graph, other: Graph) -> bool:

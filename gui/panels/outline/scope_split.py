@@ -43,16 +43,22 @@ def split_again(before: Split, old: Sequence[str], new: Sequence[str], inside: s
     return _exchanged(before, old[first : first + gone], new, range(first, first + came), inside)
 
 
+def with_names(groups: Split, others: Sequence[tuple[str, str, str]]) -> Split:
+    """The same with other names in some places. others: the group, and what the one in it was
+    called, and is."""
+    at = [groups[group].index(old) for group, old, _ in others]
+    found = groups | {group: [*groups[group]] for group, _, _ in others}
+    for place, (group, _, new) in zip(at, others, strict=True):
+        found[group][place] = new
+    return found
+
+
 def _renamed(before: Split, pairs: Sequence[tuple[str, str]], inside: str) -> Split | None:
     """With other names in the same places."""
     scopes = [scope_of(old, inside) for old, _ in pairs]
     if scopes != [scope_of(new, inside) for _, new in pairs]:
         return None
-    at = [before[scope].index(old) for scope, (old, _) in zip(scopes, pairs, strict=True)]
-    found = before | {scope: [*before[scope]] for scope in scopes}
-    for scope, place, (_, new) in zip(scopes, at, pairs, strict=True):
-        found[scope][place] = new
-    return found
+    return with_names(before, [(s, *pair) for s, pair in zip(scopes, pairs, strict=True)])
 
 
 def _exchanged(

@@ -221,7 +221,10 @@ def unfolded(model: RowTreeModel, parent: QModelIndex | None = None) -> list[Any
     return found
 
 
-@pytest.mark.parametrize("names", [{"s/a": "z"}, {"a": "b", "b": "a"}, {"u/s/a": "v", "a": "w"}])
+@pytest.mark.parametrize(
+    "names",
+    [{"s/a": "z"}, {"a": "b", "b": "a"}, {"5": "7", "7": "5"}, {"u/s/a": "v", "a": "w"}],
+)
 def test_what_is_renamed_stands_where_it_stood(names: dict[str, str]) -> None:
     """As if the graph had been read anew."""
     types = {"a": "Const", "b": "VariableV2"}
