@@ -116,13 +116,13 @@ class MoveBoxes:
         self._moving: Movement | None = None
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        if self._moving is None and (pixel - self._pixel).manhattanLength() < SLACK:
+            return
+        if self._is_over:
+            return
         if self._moving is None:
-            if (pixel - self._pixel).manhattanLength() < SLACK:
-                return
             self._moving = Movement(self._start, self._chosen)
             self._lift(self._chosen)
-        elif self._is_over:
-            return
         free = bool(modifiers & Qt.KeyboardModifier.AltModifier)
         self._offset = self._snapped(pixel, free)
         dx, dy = self._offset.toTuple()
@@ -150,7 +150,8 @@ class MoveBoxes:
     @property
     def _is_over(self) -> bool:
         """Whether another scene was shown meanwhile: something was undone by key."""
-        return self._stage.arrays.base is not self._start
+        start, now = self._start, self._stage.arrays.base or self._stage.arrays
+        return now.visible is not start.visible or now.rects is not start.rects
 
     def _snapped(self, pixel: QPoint, free: bool) -> QPointF:
         """How far the boxes go: the pressed one's corner stays on the grid."""
