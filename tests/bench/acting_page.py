@@ -129,5 +129,9 @@ def _missed(seconds: Mapping[int, Mapping[str, float]], target: Target) -> str:
         for action, found in costs.items()
         if found > (target(action, size) or found)
     )
-    lines = [f"- {action}: {NOTES[action]}" for action in over if action in NOTES]
+    whose: dict[str, list[str]] = {}  # reason -> the actions
+    for action in over:
+        if action in NOTES:
+            whose.setdefault(NOTES[action], []).append(action)
+    lines = [f"- {', '.join(actions)}: {why}" for why, actions in whose.items()]
     return "\n".join(["## Missed\n", *lines, ""]) if lines else ""

@@ -12,14 +12,21 @@ from tests.bench import acting, acting_page
 
 def costs(factor: float) -> dict[str, dict[str, float]]:
     one = {"window": 0.01 * factor, "engine": 0.02 * factor, "deaf": 0.04 * factor}
-    return {"edit: stop": one, "look: hover": {"window": 0.001, "engine": 0.0, "deaf": 0.001}}
+    return {
+        "edit: stop": one,
+        "undo: stop": one,
+        "edit: rename": one,
+        "look: hover": {"window": 0.001, "engine": 0.0, "deaf": 0.001},
+    }
 
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     monkeypatch.setattr(acting_page, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(acting_page, "PICTURE", tmp_path / "page.svg")
-    monkeypatch.setattr(acting_page, "NOTES", {"edit: stop": "it is slow", "look: hover": "never"})
+    notes = dict.fromkeys(["edit: stop", "edit: rename"], "it is slow")
+    notes |= {"undo: stop": "it is undone", "look: hover": "never"}
+    monkeypatch.setattr(acting_page, "NOTES", notes)
     found = {1_000: costs(1), 10_000: costs(10)}
     acting_page.write(found, acting.target_of, lambda _, size: acting.DEAF.get(size))
     ElementTree.parse(acting_page.PICTURE)
@@ -33,7 +40,7 @@ def test_what_is_over_its_target_is_marked_and_explained(written: str) -> None:
         "| edit: stop | 40 | **400** (100) | 1.00 |",  # deaf
     ]
     assert "| look: hover | 1 | 1 |  |" in written
-    assert "- edit: stop: it is slow" in written
+    assert "- edit: stop, edit: rename: it is slow\n- undo: stop: it is undone" in written
     assert "never" not in written
 
 
