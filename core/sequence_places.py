@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -95,6 +96,23 @@ def _exchanged(
             j += 1
         else:
             return (went, came) if i == len(a) and j == len(b) else None
+
+
+def exchange(rows: Sequence[T], gone: Sequence[int], come: Iterable[tuple[int, T]]) -> list[T]:
+    """`rows` without what is at the places that are gone, and with what has come, each at its place
+    in the list that there is then; both ascending."""
+    if len(gone) > _FEW:  # one by one would take longer
+        stay = bytearray(b"\1") * len(rows)
+        for place in gone:
+            stay[place] = 0
+        found = [*compress(rows, stay)]
+    else:
+        found = [*rows]
+        for place in reversed(gone):
+            del found[place]
+    for place, row in come:
+        found.insert(place, row)
+    return found
 
 
 def _alike(a: Sequence[object], i: int, b: Sequence[object], j: int) -> int:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import changed_places, exchanged_keys
+from gradstep.core.sequence_places import changed_places, exchange, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
@@ -38,10 +38,7 @@ def _difference(
         return None
     gone, come = moved
     held, there = [*then.values()], [*now.values()]
-    for place in reversed(gone):
-        del held[place]
-    for _, place in come:
-        held.insert(place, there[place])
+    held = exchange(held, gone, [(place, there[place]) for _, place in come])
     places = changed_places(held, there)
     if places is None:
         return None
@@ -66,11 +63,7 @@ def retell_rows(
     rows = None if difference is None else _rows(now, tell, difference)
     if difference is None or rows is None:
         return None
-    found = [*told]
-    for place in reversed(difference.gone):
-        del found[place]
-    for _, place in difference.come:
-        found.insert(place, rows[place])
+    found = exchange(told, difference.gone, [(at, rows[at]) for _, at in difference.come])
     for place in difference.places:
         found[place] = rows[place]
     return found

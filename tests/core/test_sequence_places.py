@@ -11,6 +11,7 @@ from gradstep.core.sequence_places import (
     changed_places,
     common_ends,
     common_start,
+    exchange,
     exchanged_keys,
     inserted_places,
 )
@@ -75,3 +76,15 @@ def test_keys_that_only_one_mapping_has_lead_from_it_to_the_other(
     for before, place in reversed(come):
         rows.insert(before, b[place])
     assert [x for x in rows if x in b] == b
+
+
+@given(_NAMES, _NAMES, st.sampled_from([0, 64]))
+def test_exchanging_leads_from_one_list_to_the_other(a: list[str], b: list[str], few: int) -> None:
+    b = [*filter({*b}.__contains__, a), *(x for x in b if x not in a)][::-1]
+    a = a[::-1]
+    found = exchanged_keys(dict.fromkeys(a), dict.fromkeys(b))
+    assert found is not None
+    gone, come = found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequence_places, "_FEW", few)
+        assert exchange(a, gone, [(place, b[place]) for _, place in come]) == b

@@ -11,9 +11,9 @@ from operator import is_not
 
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.sequence_places import common_ends, inserted_places
+from gradstep.core.sequence_places import common_ends, exchange, inserted_places
 
-_FEW = 64  # names, which are put in and taken out one by one
+_FEW = 64  # names, of which each is looked for
 
 
 def _exchanged(then: Sequence[str], now: Sequence[str]) -> tuple[Iterable[str], Iterable[str]]:
@@ -129,10 +129,8 @@ class Needed:
         new = inserted_places(self.graph.order, order, changes.removed, changes.added)
         if new is None:
             return None
-        names, place_of = [*self.names], self.names.index if places is None else places.__getitem__
+        place_of = self.names.index if places is None else places.__getitem__
         gone = sorted(map(place_of, left))
-        for place in reversed(gone):
-            del names[place]
         come, at = sorted(new[n] if n in new else order.index(n) for n in entered), -1
         entries: dict[str, int] = {}
         for number, place in enumerate(come):
@@ -145,9 +143,8 @@ class Needed:
             else:
                 at = place_of(before_it)
                 at += number + 1 - bisect_left(gone, at)
-            names.insert(at, order[place])
             entries[order[place]] = at
-        return names, entries
+        return exchange(self.names, gone, [(at, n) for n, at in entries.items()]), entries
 
     def _find_changed(self, graph: Graph) -> list[str]:
         """The operations that are needed here and are others in `graph`."""

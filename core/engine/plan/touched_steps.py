@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import compress, zip_longest
-from operator import not_
+from itertools import repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.sequence_places import common_ends, exchange
 from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
     from gradstep.core.engine.plan.pruning import Needed
 
-_FEW = 64  # steps, of which each is taken out by itself
 _T = TypeVar("_T")
 # A value that is no variable's; a variable, by the name of its storage; that it is written.
 Used = int | str | tuple[str]
@@ -57,10 +55,9 @@ def find_users(
 class Exchanged(NamedTuple):
     """How a plan after an edit differs from the one before it. gone, new: steps that only the one
     has, or only the other; opened: variables whose versions may be others; versions: those before.
-    before: the steps of that plan, places: of each operation's there; first, last: so many steps
-    both begin with, and end with. moved:
-    operations whose outputs are not where they were; flipped: those of which one is there that was
-    not, or the other way round.
+    before: the steps of that plan; places: of each operation's there; first, last: so many steps
+    both begin with, and end with. moved: operations whose outputs are not where they were; flipped:
+    those of which one is there that was not, or the other way round.
     """
 
     gone: frozenset[Step]
@@ -106,17 +103,8 @@ class TouchedSteps:
     def arrange(self, rows: Sequence[_T]) -> list[_T | None]:
         """What there was of each step of the plan before, where the steps are now; None of those
         that are new."""
-        left, before = self._left, self.previous
-        if len(left) > _FEW:
-            stay = map(not_, map(left.__contains__, before.needed.names))
-            found: list[_T | None] = [*compress(rows, stay)]
-        else:
-            found = [*rows]
-            for place in sorted(map(before.step_of.__getitem__, left), reverse=True):
-                del found[place]
-        for place in self._entries.values():
-            found.insert(place, None)
-        return found
+        gone = sorted(map(self.previous.step_of.__getitem__, self._left))
+        return exchange(rows, gone, zip(self._entries.values(), repeat(None)))
 
     def push(self, names: Iterable[str]) -> None:
         """Look at the steps of these operations, if they are still to come."""

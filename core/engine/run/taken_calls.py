@@ -11,6 +11,7 @@ from gradstep.core.engine.calls.call_loop import Call
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.touched_steps import Exchanged
+from gradstep.core.sequence_places import exchange
 
 Calls = tuple[Call, ...]
 _FEW = 64  # steps, of which each is put in or taken out by itself
@@ -60,16 +61,9 @@ class TakenCalls:
 
     def _exchange(self, there: Exchanged, plan: Plan) -> tuple[list[Any], list[int]]:
         """The same, where it is known which steps are others."""
-        calls = [*self._calls]
-        gone, new = (
-            sorted(places[step.op.name] for step in steps)
-            for places, steps in ((there.places, there.gone), (plan.step_of, there.new))
-        )
-        for place in reversed(gone):
-            del calls[place]
-        for place in new:
-            calls.insert(place, None)
-        return calls, new
+        gone = sorted(there.places[step.op.name] for step in there.gone)
+        new = sorted(plan.step_of[step.op.name] for step in there.new)
+        return exchange(self._calls, gone, zip(new, repeat(None))), new
 
     def _exchanged(self, plan: Plan) -> Exchanged | None:
         """How the steps of a plan differ from these, if that is known and all of these are here."""
