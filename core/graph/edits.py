@@ -10,12 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.free_names import (
-    check_name,
-    is_taken,
-    names_of_copies,
-    unique_name,
-)
+from gradstep.core.graph.free_names import check_name, is_taken, names_of_copies, unique_name
 from gradstep.core.graph.loop import (
     LOOP,
     anywhere,

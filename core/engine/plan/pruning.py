@@ -79,11 +79,9 @@ class Needed:
         """What must run, in order."""
         return [*map(self.graph.operations.__getitem__, self.names)]
 
-    def after(
-        self, graph: Graph, wanted: Sequence[str], places: Mapping[str, int] | None = None
-    ) -> Needed:
+    def after(self, graph: Graph, wanted: Sequence[str], places: Mapping[str, int]) -> Needed:
         """The same for an edited graph: only what has changed is looked at. places: of the names,
-        where somebody knows them."""
+        as the steps of the plan have them."""
         old, new = self.graph.operations, graph.operations
         if any(old.get(name) is not new.get(name) for name in self._cut):
             other = Needed(graph, self._fed, wanted)  # other wires may be cut
@@ -116,7 +114,7 @@ class Needed:
         return other
 
     def _spliced(
-        self, other: Needed, places: Mapping[str, int] | None
+        self, other: Needed, places: Mapping[str, int]
     ) -> tuple[list[str], Mapping[str, int]] | None:
         """The names of the other, from these, and its entries; None where that is no matter of a
         few."""
@@ -129,8 +127,7 @@ class Needed:
         new = inserted_places(self.graph.order, order, changes.removed, changes.added)
         if new is None:
             return None
-        place_of = self.names.index if places is None else places.__getitem__
-        gone = sorted(map(place_of, left))
+        gone = sorted(map(places.__getitem__, left))
         come, at = sorted(new[n] if n in new else order.index(n) for n in entered), -1
         entries: dict[str, int] = {}
         for number, place in enumerate(come):
@@ -141,7 +138,7 @@ class Needed:
             elif before_it in entered:  # the one that was put in last
                 at += 1
             else:
-                at = place_of(before_it)
+                at = places[before_it]
                 at += number + 1 - bisect_left(gone, at)
             entries[order[place]] = at
         return exchange(self.names, gone, [(at, n) for n, at in entries.items()]), entries
