@@ -122,7 +122,7 @@ class SceneModel(QObject):
             self._new_facts()
             return
         names = box_placement.renamed(visible, drawn)
-        self._rekey_laid(names, visible)
+        self._rekey_laid(names, visible, old)
         if names and self._only_renamed(new, names, drawn, visible):
             arrays = self._scene(visible, self._placed, self.arrays.middles)
             self._show_places(arrays, self._placed, before if related else None)
@@ -263,13 +263,18 @@ class SceneModel(QObject):
         same = laid is self._laid and given is new.view.positions
         return same and bool(self._placed) and visible.number is self.arrays.visible.number
 
-    def _rekey_laid(self, names: Mapping[str, str], visible: VisibleGraph) -> None:
+    def _rekey_laid(
+        self, names: Mapping[str, str], visible: VisibleGraph, before: Document
+    ) -> None:
         """Have the places that layout gave go along with names: who is called so next stays where
-        it is, too. names: see box_placement.renamed."""
-        given = self._document.view.positions
-        gone = [old for old in names if old not in visible.number and old not in given]
-        kept = [(names[old], self._laid.pop(old)) for old in gone if old in self._laid]
-        self._laid.update(kept)
+        it is, too; the place of what was called so and is gone waits under the other name, where
+        undoing finds it. names: see box_placement.renamed."""
+        laid, stand = self._laid, (before.view.positions, self._document.view.positions)
+        gone = [old for old in names if not any(old in each for each in (visible.number, *stand))]
+        moved = [(old, names[old]) for old in gone if old in laid]
+        left = {old: laid[new] for old, new in moved if new in laid}
+        laid.update([(new, laid.pop(old)) for old, new in moved])
+        laid.update(left)
 
     def _only_renamed(
         self, new: Document, names: Mapping[str, str], drawn: VisibleGraph, visible: VisibleGraph

@@ -220,6 +220,27 @@ def test_a_move_between_renames_is_undone_where_layout_put_it(canvas: Any) -> No
         assert np.array_equal(stage.arrays.rects, rects)
 
 
+@pytest.mark.parametrize("by", ["one that layout placed", "one that was put somewhere"])
+def test_who_takes_the_name_of_what_is_gone_takes_no_place_from_it(canvas: Any, by: str) -> None:
+    canvas.space.open_document(chain(5))
+    space, stage = canvas.space, canvas.view.stage
+    before = stage.arrays.rects
+    commands.remove_nodes(space, ["n2"])
+    taker = "n4" if by == "one that layout placed" else "Add"
+    if taker == "Add":
+        commands.add_node(space, "Add", (40.0, 400.0))
+    commands.rename(space, taker, "n2")
+    stood = stage.arrays.rects
+    commands.rename(space, "n2", "x")
+    assert np.array_equal(stage.arrays.rects, stood)
+    for _ in range(6):  # more scenes than are kept
+        commands.disconnect(space, Edge("n1", 0))
+        commands.connect(space, TensorRef("n0"), Edge("n1", 0))
+    while space.undo_stack.canUndo():
+        space.undo_stack.undo()
+    assert np.array_equal(stage.arrays.rects, before)
+
+
 @pytest.mark.slow
 def test_what_had_no_places_yet_is_no_scene_to_go_back_to(canvas: Any, qtbot: Any) -> None:
     canvas.space.open_document(_in_scopes(chain(200)))
