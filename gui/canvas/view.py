@@ -238,7 +238,7 @@ class GraphView(QGraphicsView):
         self._renaming = Renaming(workspace, stage, camera, overlay)
         self._editing = KeyboardEditing(workspace, stage, camera, search)
         presses = Presses(workspace, stage, camera, overlay, pointer, search, lift)
-        self.gestures = Gestures(presses, overlay)
+        self.gestures = Gestures(presses, overlay, stage)
         self._copies = Copies(workspace, stage, framing, self.gestures.carry)
         self._menu = ContextMenu(
             workspace, stage, camera, overlay, self._scopes, search, self._adding, self._copies,

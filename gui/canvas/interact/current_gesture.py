@@ -11,6 +11,7 @@ from gradstep.gui.canvas.interact.gestures import Gesture
 from gradstep.gui.canvas.interact.mouse import Presses
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.paste_gesture import Carry
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 
 _Button = Qt.MouseButton
 
@@ -18,12 +19,13 @@ _Button = Qt.MouseButton
 class Gestures:
     """Follows the mouse. current: the gesture under way, or None."""
 
-    def __init__(self, presses: Presses, overlay: Overlay) -> None:
+    def __init__(self, presses: Presses, overlay: Overlay, stage: SceneModel) -> None:
         self._presses = presses
         self._overlay = overlay
         self.current: Gesture | None = None
         self._began_with = _Button.NoButton
         self._space_held = False
+        stage.changed.connect(self._give_way)
 
     def press(self, event: QMouseEvent) -> None:
         if self.current is None:
@@ -78,6 +80,11 @@ class Gestures:
         if event.button() is not _Button.LeftButton:
             return None
         return self._presses.begin(pixel, event.modifiers())
+
+    def _give_way(self) -> None:
+        """Before anything is painted: what was pressed may not be there any more."""
+        if self.current is not None and self.current.is_over:
+            self.cancel()
 
     def _forget(self) -> None:
         self.current = None

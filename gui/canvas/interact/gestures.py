@@ -24,7 +24,13 @@ Lift = Callable[[np.ndarray | None], None]  # boxes (bool[n]) that are dragged; 
 
 
 class Gesture(Protocol):
-    """Begun by a press; then any number of moves; then a release or a cancel."""
+    """Begun by a press; then any number of moves; then a release or a cancel.
+
+    is_over: whether another scene is shown than it works on: something was undone by key.
+    """
+
+    @property
+    def is_over(self) -> bool: ...
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None: ...
 
@@ -35,6 +41,8 @@ class Gesture(Protocol):
 
 class Pan:
     """Moves the view with the hand."""
+
+    is_over = False
 
     def __init__(self, camera: Camera, overlay: Overlay, pixel: QPoint) -> None:
         self._camera = camera
@@ -55,6 +63,8 @@ class Pan:
 
 class RubberBand:
     """Selects the boxes that a rectangle touches; Shift adds them, a click on nothing clears."""
+
+    is_over = False
 
     def __init__(
         self,
@@ -116,11 +126,9 @@ class MoveBoxes:
         self._moving: Movement | None = None
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
-        if self._moving is None and (pixel - self._pixel).manhattanLength() < SLACK:
-            return
-        if self._is_over:
-            return
         if self._moving is None:
+            if (pixel - self._pixel).manhattanLength() < SLACK:
+                return
             self._moving = Movement(self._start, self._chosen)
             self._lift(self._chosen)
         free = bool(modifiers & Qt.KeyboardModifier.AltModifier)
@@ -132,8 +140,6 @@ class MoveBoxes:
         if self._moving is None:
             return
         self._lift(None)
-        if self._is_over:
-            return
         if self._offset.isNull():
             self._stage.show(self._start)
             return
@@ -144,14 +150,13 @@ class MoveBoxes:
     def cancel(self) -> None:
         if self._moving is not None:
             self._lift(None)
-            if not self._is_over:
+            if not self.is_over:
                 self._stage.show(self._start)
 
     @property
-    def _is_over(self) -> bool:
-        """Whether another scene was shown meanwhile: something was undone by key."""
-        start, now = self._start, self._stage.arrays.base or self._stage.arrays
-        return now.visible is not start.visible or now.rects is not start.rects
+    def is_over(self) -> bool:
+        shown = self._stage.arrays.base or self._stage.arrays
+        return shown.visible is not self._start.visible or shown.rects is not self._start.rects
 
     def _snapped(self, pixel: QPoint, free: bool) -> QPointF:
         """How far the boxes go: the pressed one's corner stays on the grid."""
@@ -166,6 +171,8 @@ class MoveBoxes:
 
 class PickLink:
     """A click on a link selects it."""
+
+    is_over = False
 
     def __init__(self, workspace: Workspace, stage: SceneModel, link: int) -> None:
         wires = stage.arrays.visible.links[link].wires

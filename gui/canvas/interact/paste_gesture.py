@@ -68,6 +68,8 @@ class Carry:
     """A gesture without a button: moves follow the pointer, the next release puts down. The copies
     are the document's already; where they are put down belongs to the edit that made them."""
 
+    is_over = False  # it gives way by itself
+
     def __init__(
         self,
         workspace: Workspace,

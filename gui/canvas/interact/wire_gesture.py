@@ -55,6 +55,7 @@ class DrawWire:
     ) -> None:
         self._workspace = workspace
         self._stage = stage
+        self._visible = stage.arrays.visible
         self._camera = camera
         self._overlay = overlay
         self._search = search
@@ -89,6 +90,10 @@ class DrawWire:
             self._drop_on_nothing(pixel)
         elif self._taken is not None:
             commands.disconnect(self._workspace, self._taken)
+
+    @property
+    def is_over(self) -> bool:
+        return self._stage.arrays.visible is not self._visible
 
     @property
     def judged(self) -> int:
