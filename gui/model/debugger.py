@@ -63,7 +63,8 @@ from gradstep.gui.model.value_cache import (
     tensors_of,
 )
 
-SETTLE = 120  # milliseconds without an edit before the engine gets the document
+SETTLE = 120  # milliseconds without an edit before the engine gets more edits than the first
+TOGETHER = 40  # milliseconds in which what the engine says of an edit is shown with that
 TICK = 10  # milliseconds in which what the engine sends is shown together;
 TICKS = 4  # so many where answers to what else is looked at are on their way
 ASK_AGAIN = 2000  # milliseconds until a device that has not answered is asked about again
@@ -104,6 +105,7 @@ class Debugger(QObject):
         self._given = EngineDocument()
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
+        self._edited = 0.0  # when
         self._telling = 0  # of the reply that is being taken in, how deep
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
@@ -118,17 +120,25 @@ class Debugger(QObject):
         )
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
+        self._expected = QTimer(self, singleShot=True, interval=TOGETHER)
+        self._expected.timeout.connect(self.told)
+        self._answered = 0.0  # seconds in which the engine had the last edit
 
     # -- the document -----------------------------------------------------------------------
 
     def show(self, document: Document | None, permission: Permission, soon: bool = True) -> None:
-        """Give the engine a document. `soon`: wait for a pause in the user's edits, and keep the
-        step; otherwise it is another document, and its session starts at once."""
+        """Give the engine a document. `soon`: it is an edit, and the step is kept; of several in a
+        row the engine gets the first one, and the last one. Otherwise it is another document, and
+        its session starts at once."""
         self._document, self._permission = document, permission
+        edited, self._edited = self._edited, time.monotonic()
         if document is None:
             self._forget()
         elif soon:
-            self._settle.start(SETTLE)
+            is_alone = not self._opening and self._edited - edited > SETTLE / 1000
+            self._settle.start(0 if is_alone else SETTLE)
+            if is_alone and self._answered < TOGETHER / 1000:
+                self._expected.start()
         else:
             self._forget()
             forget_memos()
@@ -183,6 +193,7 @@ class Debugger(QObject):
         if old is not None and new is not None and not same_run(old, new):
             self._shown = new
             self._bridge.send(breakpoints_of(new), (), self._set)
+        self._expect_nothing()
         put_off, self._put_off = self._put_off, []
         for ask in put_off:
             ask()
@@ -207,8 +218,11 @@ class Debugger(QObject):
             recorded_limit=settings().recording_limit,
         )
 
+        asked = time.monotonic()
+
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._opening -= 1
+            self._answered = time.monotonic() - asked
             try:
                 reply = self._followed.complete(reply)
             except OtherProgramError:  # there is no telling what it shows then
@@ -282,7 +296,7 @@ class Debugger(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether the engine has the document as it is, and has answered everything."""
-        waits = self._settle.isActive() or self._tell.isActive()
+        waits = any(t.isActive() for t in (self._settle, self._tell, self._expected))
         return self._bridge.is_idle and not waits
 
     # -- commands ---------------------------------------------------------------------------
@@ -456,9 +470,14 @@ class Debugger(QObject):
 
     @property
     def is_telling(self) -> bool:
-        """Whether a reply is being taken in, which says several things one after the other: who
-        shows all of them waits for `told`."""
-        return self._telling > 0
+        """Whether a reply is being taken in, which says several things one after the other, or is
+        about to come: who shows all of them waits for `told`."""
+        return self._telling > 0 or self._expected.isActive()
+
+    def _expect_nothing(self) -> None:
+        if self._expected.isActive():
+            self._expected.stop()
+            self.told.emit()
 
     def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
         """The engine has opened a document, stands elsewhere, shows another session, or failed."""
@@ -468,10 +487,12 @@ class Debugger(QObject):
             self._take(reply, buffers)
         finally:
             self._telling -= 1
-            if not self._telling:
+            if not self.is_telling:
                 self.told.emit()
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Opened | Failed):
+            self._expected.stop()
         if isinstance(reply, Opened):
             self._invalidate()
             self._show_program(reply.program)

@@ -145,7 +145,7 @@ class InspectorPanel(Panel):
     @property
     def is_current(self) -> bool:
         """Whether it shows what is looked at now."""
-        return not (self._soon.isActive() or self._patient.isActive())
+        return not (self._soon.isActive() or self._patient.isActive() or self.is_waiting)
 
     def value_field(self) -> QLineEdit | None:
         """Where the value of the node that is selected now is edited; None if it has none, or a

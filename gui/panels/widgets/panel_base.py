@@ -68,6 +68,11 @@ class Panel(QWidget):
         """Whether it can be looked at, were the window in front."""
         return self.isVisible() and not self._is_covered
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something to show as soon as all is said."""
+        return any(follower.is_waiting for follower in self._followers)
+
     def cover(self, covered: bool) -> None:
         """It lies behind another dock, or no longer. Qt calls what lies there visible."""
         self._is_covered = covered
@@ -128,20 +133,20 @@ class _Follower(QObject):
     ) -> None:
         super().__init__(panel)
         self._panel, self._show, self._shown = panel, show, shown
-        self._is_stale = self._waits = False
+        self._is_stale = self.is_waiting = False
 
     def hear(self, *_: object) -> None:
         if not self._panel.is_seen and not self._panel.isWindow():
             self._is_stale = True
         elif self._panel.workspace.debugger.is_telling:
-            self._waits = True
+            self.is_waiting = True
         else:
             self._show()
 
     def hear_out(self) -> None:
         """All that came at once was said."""
-        if self._waits:
-            self._waits = False
+        if self.is_waiting:
+            self.is_waiting = False
             self.hear()
 
     def catch_up(self) -> None:

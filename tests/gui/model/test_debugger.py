@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import UNSET
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -295,3 +295,81 @@ def test_what_is_here_does_not_wait_for_long(debugger: Debugger, qtbot: Any) -> 
     bridge.answer_one()
     qtbot.waitUntil(lambda: bool(told))
     assert told == [True]
+
+
+def test_the_first_of_some_edits_is_given_at_once_and_the_last_at_a_pause(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    bridge = bridge_of(debugger)
+    first, last = (document_edits.toggle_stop(tutorial, Edge(name, 0)) for name in "ae")
+    qtbot.wait(2 * debugger_module.SETTLE)
+    for document in (first, tutorial, last):
+        debugger.show(document, Permission.REFUSED)
+        QCoreApplication.processEvents()
+        assert bridge.given() == [m.Open, m.Edit], "the first, and no other yet"
+        assert holds(debugger, first)
+    qtbot.waitUntil(lambda: debugger.is_idle)
+    assert bridge.given() == [m.Open, m.Edit, m.Edit]
+    assert holds(debugger, last)
+
+
+def test_while_one_is_looked_at_no_other_is_given_at_once(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    bridge = bridge_of(debugger)
+    bridge.holds_back = True
+    for document in (document_edits.toggle_stop(tutorial, Edge("a", 0)), tutorial):
+        qtbot.wait(2 * debugger_module.SETTLE)
+        debugger.show(document, Permission.REFUSED)
+        QCoreApplication.processEvents()
+    assert bridge.given() == [m.Open, m.Edit]
+    assert debugger.is_edited
+
+
+def test_an_edit_and_its_answer_are_told_together_where_that_comes_soon(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    bridge, told = bridge_of(debugger), list[bool]()
+    debugger.told.connect(lambda: told.append(debugger.awaits_program))
+    stopped = document_edits.disconnect(tutorial, Edge("loss", 0))
+    for document in (stopped, tutorial):
+        qtbot.wait(2 * debugger_module.SETTLE)
+        told.clear()
+        debugger.show(document, Permission.REFUSED)
+        assert debugger.is_telling
+        qtbot.waitUntil(lambda: debugger.is_idle)
+        assert told == [False]
+        assert not debugger.is_telling
+    bridge.holds_back = True
+    qtbot.wait(2 * debugger_module.SETTLE)
+    debugger.show(stopped, Permission.REFUSED)
+    qtbot.waitUntil(lambda: len(told) == 2)
+    assert told[-1], "that of the edit alone, for nobody waits for long"
+    assert not debugger.is_telling
+    bridge.go_on()
+    assert told[-1] is False
+
+
+def test_nobody_waits_for_an_engine_that_took_long_with_the_last_edit(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    bridge = bridge_of(debugger)
+    bridge.holds_back = True
+    edit(debugger, document_edits.toggle_stop(tutorial, Edge("a", 0)))
+    qtbot.wait(2 * debugger_module.SETTLE)
+    bridge.go_on()
+    debugger.show(tutorial, Permission.REFUSED)
+    assert debugger.is_edited
+    assert not debugger.is_telling
+
+
+def test_an_edit_that_the_engine_need_not_know_of_is_told_at_once(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    told = list[bool]()
+    qtbot.wait(2 * debugger_module.SETTLE)
+    debugger.told.connect(lambda: told.append(True))
+    debugger.show(document_edits.move(tutorial, {"a": (1.0, 2.0)}), Permission.REFUSED)
+    QCoreApplication.processEvents()
+    assert told == [True]
+    assert bridge_of(debugger).given() == [m.Open]

@@ -24,6 +24,8 @@ from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.sessions_panel import SessionsPanel
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 
+PAUSE = "gradstep.gui.model.debugger.SETTLE"  # in which the engine gets no other edit
+
 
 @pytest.fixture
 def asked(bench: Any, show: Callable[..., Any], qtbot: Any) -> Callable[..., list[Message]]:
@@ -134,6 +136,7 @@ def test_of_what_an_edit_made_nobody_is_asked_before_the_engine_has_it(
 ) -> None:
     """And then its value comes with the answer."""
     monkeypatch.setattr(stop_view, "BLINK", 60.0)
+    monkeypatch.setattr(PAUSE, 60_000)
     bench.open("tutorial")
     asked("continue_")
     del bench.bridge.asked[:]
@@ -151,8 +154,9 @@ def test_of_what_an_edit_made_nobody_is_asked_before_the_engine_has_it(
 
 
 def test_what_was_looked_at_during_an_edit_that_is_none_is_asked_for(
-    bench: Any, asked: Callable[..., list[Message]], qtbot: Any
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
+    monkeypatch.setattr(PAUSE, 60_000)
     bench.open("tutorial")
     asked("continue_")
     commands.rename(bench.space, "a", "sum")
