@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import filterfalse, islice
-from operator import itemgetter, methodcaller
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
@@ -61,7 +60,7 @@ class _Nodes:
     @cached_property
     def _names(self) -> Sequence[str]:
         own = self._graph.operations
-        around = dict.fromkeys(map(itemgetter(0), map(methodcaller("rpartition", "/"), own)))
+        around = dict.fromkeys(name.rpartition("/")[0] for name in own)
         scopes = {"": None}
         for last in around:
             if last.rpartition("/")[0] not in scopes:
