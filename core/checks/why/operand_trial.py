@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place, by_place
+from gradstep.core.checks.why.element_sources import find_sources
+from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, by_place
 from gradstep.core.engine.plan.steps import Step
 
 Wrong = Callable[[np.ndarray], np.ndarray]  # which elements of an array of numbers are
@@ -35,67 +36,84 @@ class Trial:
     ) -> None:
         check_cancelled()  # there may be tens of thousands of steps on the way back
         self._again, self._step, self._wrong = again, step, wrong
-        self._inputs, self._bad, self._asked = inputs, bad, asked
-        self.own = self._left({})
-        self._rest = {k: m & ~self.own[k] for k, m in asked.items() if (m & ~self.own[k]).any()}
+        self._run = again.runner(step)
+        self._inputs, self._bad = inputs, bad
+        self._right: list[list[Any]] = []  # the inputs, with each of the right numbers
+        self.own = self._left({}, asked)
+        rest = {k: m & ~self.own[k] for k, m in asked.items()}
+        self._rest = {k: m for k, m in rest.items() if m.any()}
 
     def mattering(self) -> Masks:
         """The wrong elements of operands that suffice, alone, to make wrong what is asked for but
         `own`; where none does, all of them."""
         if not self._rest:
             return {}
+        if len(self._bad) == 1:
+            return {k: self._narrowed(k, self._rest) for k in self._bad}
         found: Masks = {}
         for index, mask in self._bad.items():
-            left = self._left({index: mask}) if len(self._bad) > 1 else self._rest
-            if any((left[k] & rest).any() for k, rest in self._rest.items()):
+            left = self._left({index: mask}, self._rest)
+            left = {k: m for k, m in left.items() if m.any()}
+            if left:
                 found[index] = self._narrowed(index, left)
         return found or self._bad
 
     def _narrowed(self, index: int, left: Masks) -> np.ndarray:
         """The elements of an operand that may have led to those in `left`."""
-        mask, x = self._bad[index], self._inputs[index]
-        if by_place(self._step):
-            places = [
-                at_place(x, m.shape, m & self._rest[k]) for k, m in left.items() if k in self._rest
-            ]
-            return np.asarray(mask & np.logical_or.reduce(places))
-        return self._by_halves(index, mask)
+        mask, is_nan = self._bad[index], self._wrong is np.isnan
+        places = find_sources(self._again, self._step, self._inputs, index, left, is_nan)
+        if places is None:
+            return self._by_halves(index, mask)
+        found = np.asarray(mask & places)
+        return found if by_place(self._step) or found.any() else mask
 
     def _by_halves(self, index: int, mask: np.ndarray) -> np.ndarray:
         """Of the wrong elements of an operand, halves left out that do nothing by themselves, and
         halves of halves, as long as there is time."""
         until = time.monotonic() + _SECONDS
-        groups, kept = [np.argwhere(mask)], np.zeros_like(mask)
+        whole = np.flatnonzero(mask)
+        groups, kept = [whole], np.zeros(mask.size, bool)
         while groups:
             group = groups.pop()
-            there = np.zeros_like(mask)
-            there[tuple(group.T)] = True
-            if len(group) < mask.sum() and not self._suffices({index: there}):
+            if len(group) < len(whole) and not self._suffices(index, group):
                 continue
             if len(group) == 1 or time.monotonic() > until:
-                kept |= there
+                kept[group] = True
             else:
                 middle = len(group) // 2
                 groups += [group[middle:], group[:middle]]
-        return kept if kept.any() else mask
+        return kept.reshape(mask.shape) if kept.any() else mask
 
-    def _suffices(self, kept: Masks) -> bool:
-        left = self._left(kept)
-        return any((left[k] & rest).any() for k, rest in self._rest.items())
+    def _suffices(self, index: int, places: np.ndarray) -> bool:
+        """Whether these elements of one operand, in order of memory, are enough."""
+        there = np.zeros(self._bad[index].size, bool)
+        there[places] = True
+        left = self._left({index: there.reshape(self._bad[index].shape)}, self._rest)
+        return any(m.any() for m in left.values())
 
-    def _left(self, kept: Masks) -> Masks:
-        """Of the elements asked for, those that are wrong where only `kept` of the operands is."""
-        left = dict(self._asked)
-        for number in _RIGHT:
-            inputs = list(self._inputs)
-            for index, mask in self._bad.items():
-                away = mask & ~kept[index] if index in kept else mask
-                x = inputs[index]
-                inputs[index] = np.where(away, np.asarray(number, x.dtype), x)
-            results = self._again.run(self._step, inputs)
-            if results is None:
+    def _left(self, kept: Masks, asked: Masks) -> Masks:
+        """Those in `asked` that are wrong where only `kept` of the operands is; none where that
+        cannot be told: it fails, or its numbers decide how many elements it makes."""
+        left = asked
+        for number in range(len(_RIGHT)):
+            inputs = self._inputs_with(number)
+            for index, mask in kept.items():
+                inputs[index] = np.where(mask, self._inputs[index], inputs[index])
+            results = self._run(inputs)
+            if results is None or any(results[k].shape != m.shape for k, m in left.items()):
                 return {k: np.zeros_like(m) for k, m in left.items()}
             left = {k: m & self._wrong(results[k]) for k, m in left.items()}
             if not any(m.any() for m in left.values()):
                 break
         return left
+
+    def _inputs_with(self, number: int) -> list[Any]:
+        """What the step read, but that right number wherever it was a wrong one."""
+        while len(self._right) <= number:
+            inputs = list(self._inputs)
+            for index, mask in self._bad.items():
+                x = inputs[index]
+                right = np.asarray(_RIGHT[len(self._right)], x.dtype)
+                inputs[index] = np.where(mask, right, x)
+            self._right.append(inputs)
+        return [*self._right[number]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.checks.why.recorded_values import Ran
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.op_evaluation import Functions, run_op
+from gradstep.core.engine.calls.op_evaluation import Functions, bind, run_kernel
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
@@ -19,6 +19,7 @@ from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 Inputs = Sequence[Any]
+Runner = Callable[[Inputs], "tuple[np.ndarray, ...] | None"]
 Masks = dict[int, np.ndarray]  # number of a result -> bool, which of its elements
 
 
@@ -50,10 +51,20 @@ class Again:
 
     def run(self, step: Step, inputs: Inputs) -> tuple[np.ndarray, ...] | None:
         """The results of the step on `inputs`; None where it fails on them."""
-        try:
-            return run_op(self._backend, step.op, inputs, self._functions)
-        except GradstepError:
-            return None
+        return self.runner(step)(inputs)
+
+    def runner(self, step: Step) -> Runner:
+        """Likewise, to be called again and again."""
+        backend = self._backend
+        kernel = bind(backend, step.op, self._functions)
+
+        def run(inputs: Inputs) -> tuple[np.ndarray, ...] | None:
+            try:
+                return run_kernel(backend, step.op, kernel, inputs)
+            except GradstepError:
+                return None
+
+        return run
 
 
 def by_place(step: Step) -> bool:

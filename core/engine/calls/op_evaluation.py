@@ -33,7 +33,13 @@ def run_op(
     backend: Backend, op: Operation, inputs: Sequence[Any], functions: Functions = NO_FUNCTIONS
 ) -> tuple[Any, ...]:
     """The results of `op` on device arrays. Raises GradstepError located at `op`."""
-    kernel = bind(backend, op, functions)
+    return run_kernel(backend, op, bind(backend, op, functions), inputs)
+
+
+def run_kernel(
+    backend: Backend, op: Operation, kernel: Callable[..., Any], inputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Likewise, by what `bind` gave."""
     try:
         with np.errstate(all="ignore"):
             results = as_tuple(kernel(*inputs))

@@ -152,3 +152,14 @@ def test_all_that_read_a_value_are_heard() -> None:
     )  # fmt: skip
     (origin,) = there.origins(TensorRef("y"))
     assert (origin.tensor.op, origin.index) == ("log", (0,))
+
+
+def test_what_makes_as_many_elements_as_its_numbers_say() -> None:
+    """On other numbers Unique makes fewer: nothing is known of its elements then."""
+
+    def build(b: GraphBuilder) -> None:
+        found, _ = b.op("Unique", tf.log(b.placeholder("x", shape=[4]), name="log"))
+        tf.reduce_sum(found, name="y")
+
+    found = why_value(graph_of(build), "y", {"x": [1, -1, -2, 2]})
+    assert (found.node, found.index, found.cause) == ("log", [1], "log_of_negative")
