@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place, by_place
+from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.ops.declare.axes import resolve_axes
 from gradstep.core.ops.declare.host_arrays import integers
@@ -15,47 +15,50 @@ from gradstep.core.ops.declare.host_arrays import integers
 Reach = Callable[[Step, Sequence[Any], int, np.ndarray], np.ndarray]
 
 
-def find_sources(
+def find_reaching(
     again: Again, step: Step, inputs: Sequence[Any], index: int, asked: Masks, is_nan: bool
 ) -> np.ndarray | None:
-    """Of operand `index` those elements that, wrong by themselves, make wrong one of the results'
-    elements in `asked`: by what the op says of where its results' elements come from. None where it
-    does not. is_nan: what is wrong is NaN, which no sum and no product loses."""
+    """Those elements of operand `index` of which each by itself, where it is wrong, makes wrong one
+    of the results' elements in `asked`; None where that has to be tried. is_nan: what is wrong is
+    NaN, which no sum and no product loses."""
     definition = step.definition
     if definition is None or not asked:
         return None
     x, memory = inputs[index], definition.memory
-    if by_place(step):
-        found = [at_place(x, m.shape, m) for m in asked.values()]
-    elif memory.keeps_bytes and index == 0:
-        found = [m.reshape(x.shape) for m in asked.values() if m.size == x.size]
-    elif memory.slices:
-        found = _cut_out(again, step, inputs, index, asked)
-    elif memory.pieces is not None:
+    if is_copy(step):
+        return next(iter(asked.values())).reshape(x.shape)
+    if memory.slices:
+        return _cut_out(again, step, inputs, index, asked)
+    if memory.pieces is not None:
         pieces = memory.pieces(asked[0], *inputs, **definition.keywords(step.op))
-        found = [] if pieces[index] is None else [pieces[index]]
-    elif is_nan and step.op.type in _REACH:
-        found = [_REACH[step.op.type](step, inputs, index, asked[0])]
-    else:
-        return None
-    if len(found) == 1:
-        return found[0]
-    return np.logical_or.reduce(found) if found else None
+        return np.asarray(pieces[index])
+    reach = _REACH.get(step.op.type) if is_nan else None
+    return None if reach is None else reach(step, inputs, index, asked[0])
+
+
+def is_copy(step: Step) -> bool:
+    """Whether its result is the first operand, in another shape at most."""
+    return step.definition is not None and step.definition.memory.keeps_bytes
 
 
 def _cut_out(
     again: Again, step: Step, inputs: Sequence[Any], index: int, asked: Masks
-) -> list[np.ndarray]:
+) -> np.ndarray | None:
     """The step makes parts of this operand: so it does of the numbers of its elements."""
     x = inputs[index]
     numbers = np.arange(x.size).reshape(x.shape)
     results = again.run(step, [*inputs[:index], numbers, *inputs[index + 1 :]])
     if results is None:
-        return []
+        return None
     there = np.zeros(x.size, bool)
     for k, mask in asked.items():
         there[results[k][mask]] = True
-    return [there.reshape(x.shape)]
+    return there.reshape(x.shape)
+
+
+def _same_place(step: Step, inputs: Sequence[Any], index: int, asked: np.ndarray) -> np.ndarray:
+    """Of what works place by place."""
+    return at_place(inputs[index], asked.shape, asked)
 
 
 def _terms(step: Step, inputs: Sequence[Any], index: int, asked: np.ndarray) -> np.ndarray:
@@ -84,8 +87,10 @@ def _attr(step: Step, name: str) -> Any:
     return step.definition.attr(step.op, name)
 
 
+_ADDING = ("Add", "AddV2", "AddN", "Sub", "Neg", "Mul", "RealDiv", "Square", "SquaredDifference")
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 _REACH: Mapping[str, Reach] = {
+    **dict.fromkeys(_ADDING, _same_place),
     "Sum": _terms,
     "Mean": _terms,
     **dict.fromkeys(_PRODUCTS, _factors),

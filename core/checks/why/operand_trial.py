@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.why.element_sources import find_sources
-from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, by_place
+from gradstep.core.checks.why.element_sources import find_reaching, is_copy
+from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, Runner, at_place, by_place
 from gradstep.core.engine.plan.steps import Step
 
 Wrong = Callable[[np.ndarray], np.ndarray]  # which elements of an array of numbers are
@@ -36,36 +37,35 @@ class Trial:
     ) -> None:
         check_cancelled()  # there may be tens of thousands of steps on the way back
         self._again, self._step, self._wrong = again, step, wrong
-        self._run = again.runner(step)
         self._inputs, self._bad = inputs, bad
         self._right: list[list[Any]] = []  # the inputs, with each of the right numbers
-        self.own = self._left({}, asked)
-        rest = {k: m & ~self.own[k] for k, m in asked.items()}
-        self._rest = {k: m for k, m in rest.items() if m.any()}
+        self._runs = True  # whether it runs on these
+        nothing = {k: np.zeros_like(m) for k, m in asked.items()}
+        self.own = nothing if is_copy(step) else self._left({}, asked)
+        self._rest = _some({k: m & ~self.own[k] for k, m in asked.items()})
 
     def mattering(self) -> Masks:
         """The wrong elements of operands that suffice, alone, to make wrong what is asked for but
         `own`; where none does, all of them."""
         if not self._rest:
             return {}
-        if len(self._bad) == 1:
-            return {k: self._narrowed(k, self._rest) for k in self._bad}
-        found: Masks = {}
-        for index, mask in self._bad.items():
-            left = self._left({index: mask}, self._rest)
-            left = {k: m for k, m in left.items() if m.any()}
-            if left:
-                found[index] = self._narrowed(index, left)
+        found = _some({k: self._matters(k, mask) for k, mask in self._bad.items()})
         return found or self._bad
 
-    def _narrowed(self, index: int, left: Masks) -> np.ndarray:
-        """The elements of an operand that may have led to those in `left`."""
-        mask, is_nan = self._bad[index], self._wrong is np.isnan
-        places = find_sources(self._again, self._step, self._inputs, index, left, is_nan)
-        if places is None:
-            return self._by_halves(index, mask)
-        found = np.asarray(mask & places)
-        return found if by_place(self._step) or found.any() else mask
+    def _matters(self, index: int, mask: np.ndarray) -> np.ndarray:
+        """The elements of an operand that do something by themselves."""
+        about = self._again, self._step, self._inputs, index, self._rest
+        places = find_reaching(*about, self._wrong is np.isnan) if self._runs else None
+        if places is not None:
+            return np.asarray(mask & places)
+        left = self._rest
+        if len(self._bad) > 1:
+            left = _some(self._left({index: mask}, left))
+        if by_place(self._step):
+            x = self._inputs[index]
+            found = [at_place(x, m.shape, m) for m in left.values()]
+            return mask & np.logical_or.reduce(found) if found else np.zeros_like(mask)
+        return self._by_halves(index, mask) if left else np.zeros_like(mask)
 
     def _by_halves(self, index: int, mask: np.ndarray) -> np.ndarray:
         """Of the wrong elements of an operand, halves left out that do nothing by themselves, and
@@ -89,7 +89,7 @@ class Trial:
         there = np.zeros(self._bad[index].size, bool)
         there[places] = True
         left = self._left({index: there.reshape(self._bad[index].shape)}, self._rest)
-        return any(m.any() for m in left.values())
+        return any(map(np.count_nonzero, left.values()))
 
     def _left(self, kept: Masks, asked: Masks) -> Masks:
         """Those in `asked` that are wrong where only `kept` of the operands is; none where that
@@ -99,13 +99,18 @@ class Trial:
             inputs = self._inputs_with(number)
             for index, mask in kept.items():
                 inputs[index] = np.where(mask, self._inputs[index], inputs[index])
-            results = self._run(inputs)
+            results = self._runner(inputs)
             if results is None or any(results[k].shape != m.shape for k, m in left.items()):
+                self._runs = False
                 return {k: np.zeros_like(m) for k, m in left.items()}
             left = {k: m & self._wrong(results[k]) for k, m in left.items()}
-            if not any(m.any() for m in left.values()):
+            if not any(map(np.count_nonzero, left.values())):
                 break
         return left
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return self._again.runner(self._step)
 
     def _inputs_with(self, number: int) -> list[Any]:
         """What the step read, but that right number wherever it was a wrong one."""
@@ -117,3 +122,8 @@ class Trial:
                 inputs[index] = np.where(mask, right, x)
             self._right.append(inputs)
         return [*self._right[number]]
+
+
+def _some(masks: Masks) -> Masks:
+    """Those of them in which anything is."""
+    return {k: mask for k, mask in masks.items() if np.count_nonzero(mask)}
