@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec import structs
 
-from gradstep.core.cancellation import Cancelled, cancelled_when
+from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
 from gradstep.core.checks.expectations.expectation_capture import (
     add_expectations,
     capture_expectations,
@@ -102,12 +102,43 @@ _PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks 
 
 # What a pause leaves where it is by then, to be gone on with.
 _MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions, m.Assign)
+# What the user does, and waits for.
+COMMANDS = (*_MOVES, m.Inject, m.ManageBranches, m.RunLine)
+# What can take longer than a blink, changes nothing, and makes no command wait.
+_QUESTIONS = (
+    m.Why,
+    m.Diagnose,
+    m.CompareStep,
+    m.WeighRows,
+    m.LeaveOut,
+    m.Classify,
+    m.CheckGradients,
+    m.CompareVariants,
+    m.ExaminePrecision,
+    m.FindBottlenecks,
+    m.FindJacobian,
+    m.FindMoments,
+    m.FindSmallest,
+    m.TryEdit,
+    m.Compare,
+    m.CompareMoments,
+    m.Profile,
+    m.ReadHistory,
+    m.DescribeTensor,
+    m.DrawLines,
+    m.DrawTensor,
+    m.FindElement,
+)
 _PREPARED = object()
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
 def _nobody(event: m.Event) -> None:
     pass
+
+
+def _never() -> bool:
+    return False
 
 
 def _seldom() -> None:
@@ -123,6 +154,7 @@ class EngineService:
     cycles is a matter of the process: of one that holds more than this, a collection takes longer
     than most requests.
     terminal: the console, which is above this in the house.
+    is_awaited: whether a command has come that waits for the request in progress.
     """
 
     def __init__(
@@ -131,8 +163,10 @@ class EngineService:
         emit: Emit = _nobody,
         collect: Callable[[], None] = _seldom,
         terminal: Terminal | None = None,
+        is_awaited: Callable[[], bool] = _never,
     ) -> None:
         self._devices = devices
+        self._is_awaited = is_awaited
         self._terminal = terminal
         self._emit = emit
         self._collect = collect
@@ -146,15 +180,18 @@ class EngineService:
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
-        moves = isinstance(message, _MOVES)
+        moves, gives_way = isinstance(message, _MOVES), isinstance(message, _QUESTIONS)
+        unwanted = self._is_unwanted if gives_way else self._interrupted.is_set
         try:
             with (
                 printing_to(self._print),
                 progress_to(self._tell_progress),
                 files_of(self._borrowed),
-                nullcontext() if moves else self._cancellable(),
+                nullcontext() if moves else cancelled_when(unwanted),
             ):
                 self._told_at = time.monotonic()
+                if gives_way:
+                    check_cancelled()
                 return self._HANDLERS[type(message)](self, message, buffers)
         except OtherRevisionError:
             held = NO_REVISION if self._loaded is None else self._loaded.revision
@@ -162,7 +199,8 @@ class EngineService:
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
         except Cancelled:
-            return m.Failed(error=info_of(_CANCELLED)), ()
+            paused = self._interrupted.is_set() or not gives_way
+            return m.Failed(error=info_of(_CANCELLED)) if paused else m.GaveWay(), ()
 
     def prepare(self) -> bool:
         """Find something of what the next edit is made with, while nobody asks for anything;
@@ -652,6 +690,9 @@ class EngineService:
     def _cancellable(self) -> AbstractContextManager[None]:
         """Inside, a pause gives up what is under way: it is nowhere that one could stay."""
         return cancelled_when(self._interrupted.is_set)
+
+    def _is_unwanted(self) -> bool:
+        return self._interrupted.is_set() or self._is_awaited()
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))

@@ -1,8 +1,8 @@
 """The engine process: requests come in on standard input, answers go out on standard output.
 
-One thread reads, so that a pause reaches a run in progress; the main thread executes, one
-request after another. User code and C libraries print to a different standard output than the
-one the answers go to, and read from an empty standard input.
+One thread reads, so that a pause reaches a run in progress, and a command a question that takes
+long; the main thread executes, one request after another. User code and C libraries print to a
+different standard output than the one the answers go to, and read from an empty standard input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import BinaryIO
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collect_if_little, collect_rarely, keep_what_is_loaded
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
-from gradstep.core.host.engine_service import EngineService, Terminal
+from gradstep.core.host.engine_service import COMMANDS, EngineService, Terminal
 from gradstep.core.host.process.event_outlet import Outlet
 from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
@@ -28,7 +28,15 @@ from gradstep.core.memory_release import release_memory
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
-from gradstep.core.protocol.messages import Control, Event, Failed, FileRows, Message, Open
+from gradstep.core.protocol.messages import (
+    Control,
+    Event,
+    Failed,
+    FileRows,
+    GaveWay,
+    Message,
+    Open,
+)
 
 PAUSE = 0.1  # seconds without a request after which the window seems to have all it wants
 REST = 1.0  # and after which nobody is waiting
@@ -64,9 +72,13 @@ class Worker:
         self._waiting: queue.SimpleQueue[framing.Packet | None] = queue.SimpleQueue()
         self._finished = threading.Event()
         self._has_opened = False
+        self._came = self._begun = 0  # commands, each counted by one thread alone
+        self._gave_way: list[int] = []  # questions, until the command is answered
         self._outlet = Outlet(self._emit)
         offer = self._outlet.offer
-        self._service = EngineService(devices, offer, collect_if_little, terminal)
+        self._service = EngineService(
+            devices, offer, collect_if_little, terminal, lambda: self._came > self._begun
+        )
 
     def serve(self) -> None:
         """Answer requests until their stream ends or nobody reads the answers."""
@@ -110,6 +122,7 @@ class Worker:
                     self._service.pause()  # now; its reply waits for the run to stop
                 if isinstance(packet.message, FileRows):
                     self._service.supply(packet.message, packet.buffers)  # a request waits for it
+                self._came += isinstance(packet.message, COMMANDS)
                 self._waiting.put(packet)
         except (GradstepError, OSError) as error:
             _log.error("%s", error)
@@ -122,6 +135,8 @@ class Worker:
         buffers: tuple[framing.Buffer, ...] = ()
         reply: Message
         start = time.perf_counter()
+        is_command = isinstance(packet.message, COMMANDS)
+        self._begun += is_command
         try:
             if isinstance(packet.message, GradstepError):
                 raise packet.message
@@ -135,7 +150,13 @@ class Worker:
         has_opened = isinstance(packet.message, Open)
         self._has_opened |= has_opened
         self._outlet.flush()
-        size = self._send(reply, buffers, packet.request)
+        size = 0
+        if isinstance(reply, GaveWay):
+            self._gave_way.append(packet.request)
+        else:
+            size = self._send(reply, buffers, packet.request)
+        if is_command:
+            self._tell_given_up()
         if _log.isEnabledFor(logging.DEBUG):
             _log.debug(
                 "#%d %s, %d bytes: answered with %s, %d bytes, in %.1f ms",
@@ -146,6 +167,12 @@ class Worker:
                 size,
                 1000 * (time.perf_counter() - start),
             )
+
+    def _tell_given_up(self) -> None:
+        """The debugger stands where those who asked may want to ask again."""
+        given_up, self._gave_way = self._gave_way, []
+        for request in given_up:
+            self._send(GaveWay(), (), request)
 
     def _emit(self, event: Event) -> None:
         self._send(event, (), framing.EVENT)

@@ -213,6 +213,12 @@ class Done(Reply, frozen=True, kw_only=True):
     """Reply to a request with nothing to say."""
 
 
+class GaveWay(Reply, frozen=True, kw_only=True):
+    """Reply to a question that was given up, as a command came that had to wait for it. It comes
+    after what the command is replied to with: the question can be asked again, where the debugger
+    stands by then."""
+
+
 class Open(Request, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
     several sessions, threads or changed variables make it hang on more than a place, with a raw
@@ -546,6 +552,7 @@ __all__ = [
     "FindRepeats",
     "FindSmallest",
     "FoundElement",
+    "GaveWay",
     "GradientRow",
     "GradientTable",
     "GradientVariants",

@@ -8,7 +8,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.protocol.class_queries import RowShare
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import Classified, Classify, Failed, Message, SurfaceDrawn
+from gradstep.core.protocol.messages import (
+    Classified,
+    Classify,
+    Failed,
+    GaveWay,
+    Message,
+    SurfaceDrawn,
+)
 from gradstep.gui.model.workspace import Workspace
 
 WORST = 48  # rows that are shown, at most
@@ -89,7 +96,7 @@ class ClassView(QObject):
             if place == self._asked:
                 self._take(reply, buffers)
 
-        self._workspace.request(wish, (), take)
+        self._workspace.request(wish, (), take, lambda: place == self._asked == self._place())
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Classified):
@@ -98,6 +105,8 @@ class ClassView(QObject):
         elif isinstance(reply, Failed):
             self.seen, self.pixels = None, b""
             self.error = _sentence(reply.error.message, reply.error.hint)
+        elif isinstance(reply, GaveWay):
+            self._asked = ()
         self.changed.emit()
 
     def _take_event(self, event: object) -> None:

@@ -89,7 +89,8 @@ class ClickedStep(QObject):
             self.forget()
 
     def _ask(self, request: Request) -> None:
-        self._workspace.request(request, (), self._taker(self._round))
+        number = self._round
+        self._workspace.request(request, (), self._taker(number), lambda: number == self._round)
 
     def _taker(self, number: int) -> Callable[[Message, tuple[Buffer, ...]], None]:
         def take(reply: Message, buffers: tuple[Buffer, ...]) -> None:

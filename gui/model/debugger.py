@@ -31,6 +31,7 @@ from gradstep.core.protocol.messages import (
     ErrorInfo,
     Expect,
     Failed,
+    GaveWay,
     GradientTable,
     Inject,
     Look,
@@ -71,7 +72,15 @@ ASK_AGAIN = 2000  # milliseconds until a device that has not answered is asked a
 SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
 DEATH = "EngineDied"
 
+_OF_ANOTHER = ErrorInfo(
+    type="CancelledError", message="it was given up, as another document was opened"
+)
+
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
+
+
+def _always() -> bool:
+    return True
 
 
 class Debugger(QObject):
@@ -106,6 +115,7 @@ class Debugger(QObject):
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
         self._edited = 0.0  # when
+        self._life = 0  # of the document: another for another one
         self._telling = 0  # of the reply that is being taken in, how deep
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
@@ -258,6 +268,7 @@ class Debugger(QObject):
         self.take(reply, buffers)
 
     def _forget(self) -> None:
+        self._life += 1
         self._settle.stop()
         self._shown = self.program = self.stop = self.failure = None
         self._values.clear()
@@ -346,10 +357,28 @@ class Debugger(QObject):
         refs = self._values.wanted(self._tensors)
         return Look(refs=refs, limit=HEAD, sessions=self.shows_sessions, survey=SURVEY)
 
-    def request(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
-        """Any other request, about the document as it is now."""
+    def request(
+        self,
+        message: Message,
+        buffers: Sequence[Buffer],
+        then: Answer,
+        wanted: Callable[[], bool] = _always,
+    ) -> None:
+        """Any other request, about the document as it is now. What gave way to a command is asked
+        again where the debugger stands then, if it is still `wanted`; else the answer is that."""
         self.flush()
-        self._bridge.send(message, buffers, then)
+        life = self._life
+
+        def answered(reply: Message, received: tuple[Buffer, ...]) -> None:
+            gave_way = isinstance(reply, GaveWay)
+            if gave_way and life != self._life:
+                then(Failed(error=_OF_ANOTHER), ())
+            elif gave_way and wanted():
+                self._bridge.send(message, buffers, answered)
+            else:
+                then(reply, received)
+
+        self._bridge.send(message, buffers, answered)
 
     def request_of(
         self, document: Document, message: CheckExpectations | Expect, then: Answer
@@ -537,7 +566,8 @@ class Debugger(QObject):
                 self._tell.stop()
                 self.values_changed.emit()
         if should_check(self.table, self.program, stop, self._slowest):
-            self.check()
+            standing = lambda: self.stop is stop  # noqa: E731
+            self.request(CheckGradients(), (), self._tabulate, standing)  # else asked anew there
 
     def _fail(self, error: ErrorInfo) -> None:
         if error.type == DEATH:

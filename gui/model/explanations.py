@@ -109,7 +109,8 @@ class Explanations(QObject):
                 then(found)
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
-        self._workspace.request(Why(of=next(names), wrt=next(names, "")), (), answered)
+        message = Why(of=next(names), wrt=next(names, ""))
+        self._workspace.request(message, (), answered, lambda: number == self._round)
 
     def _ask_wanted(self) -> None:
         wanted, self._wanted = list(self._wanted), {}

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import Diagnose, Diagnosed, LintFinding, Message
+from gradstep.core.protocol.messages import (
+    Diagnose,
+    Diagnosed,
+    GaveWay,
+    LintFinding,
+    Message,
+)
 from gradstep.gui.model.engine_sync import same_but_breakpoints
 from gradstep.gui.model.settings import settings
 
@@ -61,11 +67,18 @@ class LintFindings(QObject):
         of = self._of = self._workspace.document
         place = self._asked = self._place()
 
-        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if isinstance(reply, Diagnosed) and of is self._of and place == self._asked:
-                self._take(reply.findings)
+        def is_newest() -> bool:
+            return of is self._of and place == self._asked
 
-        self._workspace.request(Diagnose(off=settings().lints_off), (), answered)
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, Diagnosed) and is_newest():
+                self._take(reply.findings)
+            elif isinstance(reply, GaveWay) and is_newest():
+                self._asked = ()
+
+        message = Diagnose(off=settings().lints_off)
+        still_here = lambda: is_newest() and place == self._place()  # noqa: E731
+        self._workspace.request(message, (), answered, still_here)
 
     def _take(self, found: Sequence[LintFinding]) -> None:
         if list(found) != list(self.found):

@@ -84,6 +84,10 @@ def _ignore(*args: object) -> None:
     pass
 
 
+def _always() -> bool:
+    return True
+
+
 def _known(name: str, doc: str) -> Any:
     """A property that reads an attribute of the debugger."""
     return property(lambda self: getattr(self.debugger, name), doc=doc)
@@ -288,9 +292,11 @@ class Workspace(QObject):
         message: Message,
         buffers: Sequence[Buffer] = (),
         then: Callable[[Message, tuple[Buffer, ...]], None] = _ignore,
+        wanted: Callable[[], bool] = _always,
     ) -> None:
-        """Ask the engine; `then(reply, buffers)` is called on this thread, also with Failed."""
-        self.debugger.request(message, buffers, then)
+        """Ask the engine; `then(reply, buffers)` is called on this thread, also with Failed.
+        wanted: as of Debugger.request."""
+        self.debugger.request(message, buffers, then, wanted)
 
     # -- the document -------------------------------------------------------------------------
 

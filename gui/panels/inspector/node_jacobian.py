@@ -12,6 +12,7 @@ from gradstep.core.protocol.jacobian_bytes import matrices
 from gradstep.core.protocol.messages import (
     Failed,
     FindJacobian,
+    GaveWay,
     Jacobian,
     JacobianBlock,
     Message,
@@ -56,11 +57,14 @@ class NodeJacobian(QWidget):
         known = self._workspace.program is not None and can_be_checked(self._workspace, op)
         self.setVisible(known)
         if self._of != self._here():
-            self._of = None
-            self._clear()
-            self.link.show()
-            self.text.hide()
-            self.header.set_texts(self.tr("Local Jacobian"), "")
+            self._forget()
+
+    def _forget(self) -> None:
+        self._of = None
+        self._clear()
+        self.link.show()
+        self.text.hide()
+        self.header.set_texts(self.tr("Local Jacobian"), "")
 
     def _here(self) -> object:
         """What a Jacobian is of: the node, and all that its numbers hang on."""
@@ -81,8 +85,11 @@ class NodeJacobian(QWidget):
                 self.link.show()
                 hint = f". {reply.error.hint}" if reply.error.hint else ""
                 self._say(f"{reply.error.message}{hint}", "problem")
+            elif isinstance(reply, GaveWay):
+                self._forget()
 
-        self._workspace.request(FindJacobian(node=self._name), (), answered)
+        message, wanted = FindJacobian(node=self._name), lambda: here == self._of == self._here()
+        self._workspace.request(message, (), answered, wanted)
 
     def _show(self, found: Jacobian, buffers: Sequence[Buffer]) -> None:
         self._clear()

@@ -373,3 +373,43 @@ def test_an_edit_that_the_engine_need_not_know_of_is_told_at_once(
     QCoreApplication.processEvents()
     assert told == [True]
     assert bridge_of(debugger).given() == [m.Open]
+
+
+def give_way(debugger: Debugger, times: int) -> None:
+    """The engine gives the next questions up."""
+    service, left = bridge_of(debugger).service, [times]
+
+    def is_awaited() -> bool:
+        left[0] -= 1
+        return left[0] >= 0
+
+    service._is_awaited = is_awaited
+
+
+def test_what_gave_way_is_asked_again_as_long_as_it_is_wanted(debugger: Debugger) -> None:
+    replies: list[m.Message] = []
+    give_way(debugger, 2)
+    wanted = [True, False]
+    message = m.FindBottlenecks(wrt="c")
+    debugger.request(message, (), lambda reply, _: replies.append(reply), lambda: wanted.pop(0))
+    assert [*map(type, replies)] == [m.GaveWay], "who asked has gone on, and knows"
+    assert bridge_of(debugger).asked.count(message) == 2
+    give_way(debugger, 3)
+    debugger.request(message, (), lambda reply, _: replies.append(reply))
+    assert isinstance(replies[-1], m.Bottlenecks), "nothing is lost"
+    assert bridge_of(debugger).asked.count(message) == 2 + 4
+
+
+def test_what_gave_way_to_another_document_is_over(debugger: Debugger, tutorial: Document) -> None:
+    """It would be answered of that one."""
+    bridge, replies = bridge_of(debugger), list[m.Message]()
+    bridge.holds_back = True
+    message = m.FindBottlenecks(wrt="c")
+    debugger.request(message, (), lambda reply, _: replies.append(reply))
+    give_way(debugger, 1)
+    debugger.show(tutorial, Permission.REFUSED, soon=False)
+    bridge.answer_one()
+    [reply] = replies
+    assert isinstance(reply, m.Failed)
+    assert reply.error.message == "it was given up, as another document was opened"
+    assert bridge.asked.count(message) == 1
