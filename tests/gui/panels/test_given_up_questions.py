@@ -1,0 +1,126 @@
+"""What panels say of a question that gave way to a command, and that they ask it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from gradstep.core.protocol import messages as m
+from gradstep.gui.model.lint_findings import LintFindings
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+
+Held = list[Callable[[], None]]
+
+
+def hold(bench: Any, monkeypatch: pytest.MonkeyPatch, kind: type[m.Request]) -> Held:
+    """Questions of a kind are not answered any more, but given up when one says so."""
+    send, held = bench.bridge.send, Held()
+
+    def holding(
+        message: m.Message, buffers: Sequence[Any] = (), then: Any = lambda *_: None
+    ) -> None:
+        if isinstance(message, kind):
+            bench.bridge.asked.append(message)
+            held.append(lambda: then(m.GaveWay(), ()))
+        else:
+            send(message, buffers, then)
+
+    monkeypatch.setattr(bench.bridge, "send", holding)
+    return held
+
+
+def give_up(held: Held) -> None:
+    for each in [held.pop(0) for _ in range(len(held))]:
+        each()
+
+
+def asked(bench: Any, kind: type[m.Request]) -> int:
+    return sum(isinstance(each, kind) for each in bench.bridge.asked)
+
+
+@pytest.fixture
+def inspector(bench: Any, show: Callable[..., Any]) -> InspectorPanel:
+    bench.open("nan_gradient")
+    bench.space.trust()
+    bench.space.select(["p"])
+    panel: InspectorPanel = show(InspectorPanel(bench.space), 328, 900)
+    return panel
+
+
+def test_why_is_asked_anew_where_the_debugger_stands_then(
+    bench: Any, inspector: InspectorPanel, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, held = inspector.reasons.gradient.body, hold(bench, monkeypatch, m.Why)
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(held))
+    assert body.text() == "Looking for it…"
+    bench.run("step_back")
+    give_up(held)
+    assert not held, "there it is not NaN yet"
+    bench.run("step")
+    qtbot.waitUntil(lambda: bool(held))
+    assert (body.text(), asked(bench, m.Why)) == ("Looking for it…", 2)
+    monkeypatch.undo()
+    give_up(held)
+    qtbot.waitUntil(lambda: "makes the first infinity" in body.text())
+    assert bench.messages == []
+
+
+def test_why_is_asked_again_where_the_command_moved_nothing(
+    bench: Any, inspector: InspectorPanel, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, held = inspector.reasons.gradient.body, hold(bench, monkeypatch, m.Why)
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(held))
+    bench.space.request(m.RunLine(line="print 1"))
+    give_up(held)
+    assert (len(held), asked(bench, m.Why)) == (1, 2)
+    assert body.text() == "Looking for it…"
+    monkeypatch.undo()
+    give_up(held)
+    qtbot.waitUntil(lambda: "makes the first infinity" in body.text())
+
+
+def test_a_jacobian_of_where_one_has_gone_from_is_not_looked_for(
+    bench: Any, inspector: InspectorPanel, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the command led to, there is no word of one that is being computed."""
+    bench.run("continue_")
+    bench.space.select(["logp"])
+    qtbot.waitUntil(lambda: inspector.is_current)
+    found, held = inspector.jacobian, hold(bench, monkeypatch, m.FindJacobian)
+    found.link.clicked.emit()
+    assert (len(held), found.text.text()) == (1, "computing…")
+    bench.run("step_back")
+    give_up(held)
+    assert not held
+    assert found.link.isVisibleTo(found)
+    assert not found.text.isVisibleTo(found)
+    found.link.clicked.emit()
+    give_up(held)
+    assert len(held) == 1, "nobody has gone anywhere"
+    monkeypatch.undo()
+    give_up(held)
+    assert found.views
+
+
+def test_lints_are_looked_for_again(
+    bench: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("nan_gradient")
+    bench.space.trust()
+    held, lints = hold(bench, monkeypatch, m.Diagnose), LintFindings(bench.space)
+    lints.want()
+    qtbot.waitUntil(lambda: bool(held))
+    give_up(held)
+    assert len(held) == 1, "the same document and runs"
+    bench.run("continue_")
+    give_up(held)
+    assert not held, "others"
+    bench.run("restart")
+    monkeypatch.undo()
+    before = asked(bench, m.Diagnose)
+    lints.want()
+    qtbot.waitUntil(lambda: asked(bench, m.Diagnose) == before + 1)
