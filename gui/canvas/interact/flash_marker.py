@@ -39,7 +39,8 @@ class Revealer(QObject):
         self._camera = camera
         self._waiting: Sequence[str] | None = None
         self.flash = Flash(workspace, overlay, self)
-        stage.placed.connect(self._show_waiting)
+        for signal in (stage.placed, stage.replaced):
+            signal.connect(self._show_waiting)
         workspace.document_opened.connect(self._forget)
 
     def reveal(self, names: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from gradstep.gui.canvas.scene.box_placement import STEP, beside, free_place
 from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 READABLE, START = 0.12, 0.75  # a graph too large for the first scale is begun at the second
 
@@ -73,19 +74,20 @@ class Framing:
 
     def follow_edit(self, before: SceneArrays) -> None:
         """Follow what was seen when most of it went somewhere else at once: a graph seen whole is
-        fitted again, else the node that was nearest to the middle stays where it was on the
-        screen."""
+        fitted again, and who could read it sees something that can be read; else the node that was
+        nearest to the middle stays where it was on the screen, or what shows it now."""
         arrays, seen = self._stage.arrays, self._camera.visible
-        inside = np.flatnonzero(before.boxes_in(*sides_of(seen))).tolist()
-        pairs = [(i, arrays.visible.number.get(before.visible.boxes[i].id)) for i in inside]
-        old, new = np.array([pair for pair in pairs if pair[1] is not None]).reshape(-1, 2).T
+        inside = np.flatnonzero(before.boxes_in(*sides_of(seen)))
+        old, new, is_own = _shown_still(before.visible, arrays.visible, inside.tolist()).T
         stood = _middles(before, old)
         way = _middles(arrays, new) - stood
-        if not len(way) or np.count_nonzero(np.abs(way).max(axis=1) > 1) <= len(way) / 2:
+        moved = np.abs(way).max(axis=1, initial=0.0) > 1
+        judged = moved[is_own > 0] if is_own.any() else moved
+        if np.count_nonzero(judged) <= len(judged) / 2:
             return
         left, top, right, bottom = before.extent
         if seen.contains(QRectF(left, top, right - left, bottom - top)):
-            self.fit()
+            self.first_look() if self._camera.scale >= READABLE else self.fit()
         else:
             nearest = int(np.hypot(*(stood - seen.center().toTuple()).T).argmin())
             self._camera.look_at(seen.center() + QPointF(*way[nearest].tolist()))
@@ -139,9 +141,22 @@ def around(arrays: SceneArrays, boxes: list[int]) -> QRectF:
     return QRectF(QPointF(*low), QPointF(*high))
 
 
+def _shown_still(before: VisibleGraph, now: VisibleGraph, boxes: Collection[int]) -> np.ndarray:
+    """int64[k, 3]: the numbers of boxes before, those of what shows them now, or the first of what
+    is in them, and whether that is a box of the same id."""
+    found: list[tuple[int, int, bool]] = []
+    for number in boxes:
+        box = before.boxes[number]
+        own = now.number.get(box.id)
+        shown = now.box_of.get(box.members[0]) if own is None else own
+        if shown is not None:
+            found.append((number, shown, own is not None))
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
 def _middles(arrays: SceneArrays, boxes: np.ndarray) -> np.ndarray:
     """float64[k, 2]: the centres of boxes (their numbers)."""
-    rects = arrays.rects[boxes.astype(np.int64)]
+    rects = arrays.rects[boxes]
     return np.asarray(rects[:, :2] + rects[:, 2:] / 2)
 
 

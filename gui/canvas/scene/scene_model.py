@@ -52,8 +52,8 @@ class SceneModel(QObject):
 
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
-    placed = Signal()  # all is somewhere else: what was looked at is no guide
-    replaced = Signal(object)  # an edit changed the arrays, from these
+    placed = Signal()  # what had no places yet: nothing was looked at
+    replaced = Signal(object)  # an edit, or another way of showing it, led here from these arrays
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -70,6 +70,7 @@ class SceneModel(QObject):
         self._placed_by: tuple[object, Mapping[str, Point]] = (None, {})  # and by what
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._arranged: SceneArrays | None = None  # what was put together beside, until it is taken
+        self._left: SceneArrays | None = None  # what was shown until layout began beside
         self._pointed = NOTHING  # stubs, by number
         self._shown: list[Shown] = []
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
@@ -210,12 +211,10 @@ class SceneModel(QObject):
     def open_scopes(self) -> None:
         """Show every operation in its own box, as an edit."""
         scope_folding.open_all(self.workspace)
-        self.placed.emit()
 
     def collapse_scopes(self) -> None:
         """Show every scope as one box, as an edit."""
         scope_folding.collapse_all(self.workspace)
-        self.placed.emit()
 
     def tensor(self, port: Port) -> TensorRef:
         """The tensor at an output port."""
@@ -235,15 +234,18 @@ class SceneModel(QObject):
     def _show_places(
         self, arrays: SceneArrays, places: dict[str, Point], before: SceneArrays | None
     ) -> None:
-        """before: the arrays from which an edit led here."""
+        """before: the arrays from which an edit led here; None from another document."""
+        if before is None or len(before):
+            self._left = before
         self._pointed = NOTHING
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
         self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
         if self._source is not None and arrays.visible is self._drawn:  # it has places
             self._keep(Shown(self._source, places, arrays))
-        if before is not None:
-            self.replaced.emit(before)
+        if before is not None and len(arrays):
+            left, self._left = self._left, None
+            self.placed.emit() if left is None else self.replaced.emit(left)
 
     def _keep(self, shown: Shown) -> None:
         """As the last one, and once: who undoes and does again goes on to find the others."""
@@ -254,7 +256,6 @@ class SceneModel(QObject):
         """Equal blocks are stacked now, or are not any more."""
         self._laid = {}
         self.rebuild()
-        self.placed.emit()
 
     def _stay(self, new: Document, visible: VisibleGraph) -> bool:
         """Whether all boxes are those that there were, by the same numbers, and nobody said another
@@ -399,7 +400,6 @@ class SceneModel(QObject):
                     self._drawn, self._source = found.visible, found.visible.source
                 self._laid, self._arranged = {**found.centres}, found
                 self.rebuild()
-                self.placed.emit()
 
         def given_up(error: GradstepError) -> None:
             if source is self._awaited:
