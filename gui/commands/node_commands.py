@@ -289,12 +289,14 @@ def change_name(workspace: Workspace, old: str, new: str) -> None:
     if old.endswith("/"):
         scope = old.rstrip("/")
         document = document_edits.rename_scope(workspace.document, scope, new)
-        chosen = [move_name(name, scope, new) for name in workspace.selection]
+        inside = [name for name in workspace.shown.operations if is_inside(name, scope)]
+        renamed = {name: move_name(name, scope, new) for name in inside}
     else:
         document = document_edits.rename_operation(workspace.document, old, new)
-        chosen = [new if name == old else name for name in (workspace.selection or (new,))]
-    workspace.edit(f"Rename {old} to {new}", document)
-    workspace.select(chosen)
+        renamed = {old: new}
+    workspace.edit(f"Rename {old} to {new}", document, renamed=renamed)
+    if old in renamed and not workspace.selection and workspace.selected_edge is None:
+        workspace.select([new])
 
 
 rename = says_why(change_name)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from PySide6.QtGui import QUndoCommand
 
 from gradstep.core.document.document import Document
 
+NONE: Mapping[str, str] = MappingProxyType({})
+
 
 class Edit(QUndoCommand):
     """One change of the document.
 
-    show:      puts a document in force.
+    show:      puts a document in force; it is told which operations are called otherwise, old name
+               -> new name.
+    renamed:   those of this edit.
     merge_key: consecutive edits with the same key that is not empty become one.
     fleeting:  once taken back it is as if it had never been made.
     """
@@ -22,13 +27,15 @@ class Edit(QUndoCommand):
         label: str,
         before: Document,
         after: Document,
-        show: Callable[[Document], None],
+        show: Callable[[Document, Mapping[str, str]], None],
         merge_key: str = "",
+        renamed: Mapping[str, str] = NONE,
     ) -> None:
         super().__init__(label)
         self.before = before
         self.after = after
         self.merge_key = merge_key
+        self.renamed = renamed
         self.fleeting = False
         self._show = show
 
@@ -45,8 +52,8 @@ class Edit(QUndoCommand):
         return True
 
     def redo(self) -> None:
-        self._show(self.after)
+        self._show(self.after, self.renamed)
 
     def undo(self) -> None:
-        self._show(self.before)
+        self._show(self.before, {new: old for old, new in self.renamed.items()})
         self.setObsolete(self.fleeting)

@@ -64,7 +64,7 @@ from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.training import Training
 from gradstep.gui.model.tried_document import EditedDocument
 from gradstep.gui.model.tried_repairs import TriedRepairs
-from gradstep.gui.model.undo import Edit
+from gradstep.gui.model.undo import NONE, Edit
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_reader import ValueReader
 from gradstep.gui.model.variant_comparison import VariantComparison
@@ -300,15 +300,22 @@ class Workspace(QObject):
 
     # -- the document -------------------------------------------------------------------------
 
-    def edit(self, label: str, document: Document, merge_key: str = "") -> None:
+    def edit(
+        self,
+        label: str,
+        document: Document,
+        merge_key: str = "",
+        renamed: Mapping[str, str] = NONE,
+    ) -> None:
         """Put `document` in force as one undoable step. Consecutive edits with the same merge key
-        are one step, until the user selects, saves or runs something."""
+        are one step, until the user selects, saves or runs something. renamed: old name -> new name
+        of operations that are only called otherwise, and so stay selected."""
         if document is self.document:
             return
         document = self._continued(document)
         self._rights.edit(self.document, document)
         key = merge_key and f"{merge_key}#{self._round}"
-        self.undo_stack.push(Edit(label, self.document, document, self._show, key))
+        self.undo_stack.push(Edit(label, self.document, document, self._show, key, renamed))
 
     def amend(self, document: Document) -> None:
         """Let the last edit lead to `document`: the user is still making it. It is an edit of its
@@ -528,7 +535,7 @@ class Workspace(QObject):
         self.reader.stop()
         self.values.stop()
 
-    def _show(self, document: Document) -> None:
+    def _show(self, document: Document, renamed: Mapping[str, str] = NONE) -> None:
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
@@ -536,7 +543,7 @@ class Workspace(QObject):
         if document.code is not before.code:
             self.permission = self._rights.permission(document)
             self.file_changed.emit()
-        self._drop_selection_of_removed()
+        self._carry_selection(renamed)
         self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(changes_between(before.graph, document.graph))
@@ -555,12 +562,15 @@ class Workspace(QObject):
         graph = self.document.graph
         self.shown, self.inference = flatten_loops(graph), flatten_loop_types(graph, inference)
 
-    def _drop_selection_of_removed(self) -> None:
+    def _carry_selection(self, renamed: Mapping[str, str]) -> None:
+        """Let what is there still stay selected, under the name that it has now."""
         graph, edge = self.shown, self.selected_edge
         if edge is not None:
+            edge = Edge(renamed.get(edge.op, edge.op), edge.index)
             inputs = graph[edge.op].inputs if edge.op in graph else ()
             edge = edge if edge.index < len(inputs) and inputs[edge.index] is not None else None
-        self.select((name for name in self.selection if name in graph), edge)
+        chosen = (renamed.get(name, name) for name in self.selection)
+        self.select((name for name in chosen if name in graph), edge)
 
     def _reconsider(self) -> None:
         """Somebody decided about Python; the engine hears of it if this document's is meant."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,6 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.model import Edge
+from gradstep.core.io.open_document import read
 from gradstep.gui import commands
 from gradstep.gui.model.workspace import Workspace
 
@@ -138,3 +141,42 @@ def test_an_edit_that_changes_nothing_is_no_step(space: Workspace) -> None:
     count = space.undo_stack.count()
     space.edit("Nothing", space.document)
     assert space.undo_stack.count() == count
+
+
+@pytest.mark.parametrize(
+    ("example", "old", "new", "chosen", "edge"),
+    [
+        ("tutorial", "a", "sum", ("c", "a"), None),
+        ("tutorial", "e", "f", (), Edge("e", 1)),
+        ("name_scopes", "test/", "test/dense", ("test/dense/MatMul", "x"), None),
+        ("rnn", "rnn/", "cell", ("rnn/while/Identity", "rnn/Const"), None),
+    ],
+)
+def test_what_is_renamed_stays_selected(
+    space: Workspace, examples: Path, example: str, old: str, new: str, chosen: Any, edge: Any
+) -> None:
+    space.open_document(read(examples / f"{example}.gradstep"))
+    space.select(chosen, edge)
+    was, told = (space.selection, space.selected_edge), []
+    space.selection_changed.connect(lambda: told.append(space.selection))
+    commands.rename(space, old, new)
+    now = space.selection, space.selected_edge
+    assert now != was
+    assert len(space.selection) == len(chosen)
+    assert {*space.selection} <= {*space.shown.operations}
+    for _ in range(2):
+        space.undo_stack.undo()
+        assert (space.selection, space.selected_edge) == was
+        space.undo_stack.redo()
+        assert (space.selection, space.selected_edge) == now
+    assert len(told) == 5, "it is never gone in between"
+
+
+def test_a_rename_that_is_undone_selects_nothing_else(space: Workspace) -> None:
+    commands.rename(space, "v", "w")
+    assert space.selection == ("w",)
+    commands.add_node(space, "Placeholder", (0.0, 0.0), "x")
+    space.undo_stack.undo()
+    space.select([])
+    space.undo_stack.undo()
+    assert space.selection == ()
