@@ -109,6 +109,7 @@ class _Course(msgspec.Struct, array_like=True):
     branches: list[_Branch] = []
     edits: list[_Edit] = []
     branch: str = FIRST_BRANCH
+    missed: _Course | None = None
 
 
 class _Courses(msgspec.Struct, array_like=True):
@@ -150,6 +151,7 @@ def _taken_apart(course: Course) -> _Course:
         branches=[_branch_told(branch, given, edits) for branch in course.branches],
         edits=[_Edit(e.run, e.step, e.op, e.kind, [*e.names], e.words) for e in edits],
         branch=course.branch,
+        missed=None if course.missed is None else _taken_apart(course.missed),
     )
 
 
@@ -166,6 +168,7 @@ def _put_together(course: _Course) -> Course:
         history,
         branches=tuple(_branch(branch, given, edits) for branch in course.branches),
         branch=course.branch,
+        missed=None if course.missed is None else _put_together(course.missed),
     )
 
 

@@ -62,7 +62,7 @@ from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.query_answers import find_moments
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
-from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from gradstep.core.host.session_restore import Courses, begin, begin_all, begun_by, follow_all
 from gradstep.core.host.smallest_answers import answer_of, smallest_of
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
@@ -289,7 +289,7 @@ class EngineService:
             with self._cancellable():  # initial operations run here
                 return begin(program, backend, request.recorded_limit, before, rest)
 
-        courses = courses if before is None else courses_of(before.sessions)
+        courses = courses if before is None else before.courses
         sessions = begin_all(make, courses, None if base is None else base.sessions)
         if resting is not None and rest:
             resting.rest()
@@ -300,6 +300,8 @@ class EngineService:
             before.rest()  # it is over: whenever Python looks for garbage, this is no memory
         if courses is not None:
             follow_all(sessions, courses)
+            begun = begun_by(sessions, courses, None if before is None else before.sessions)
+            self._loaded = replace(self._loaded, begun=begun)
         elif before is None and document.branches:
             sessions.session.begin_branches(begin_branches(document.branches))
         refused: list[m.ProblemInfo] = []
@@ -307,7 +309,7 @@ class EngineService:
             sessions.set_breakpoints(document.breakpoints)
         except GradstepError as error:
             refused = [info_of_problem(Problem.of(error, error.kind))]
-        return refused, course_bytes.written(courses_of(sessions))
+        return refused, course_bytes.written(self._loaded.courses)
 
     def _derived(
         self, document: Document, functions: Mapping[str, Function], edited: Program | None
@@ -372,13 +374,12 @@ class EngineService:
         reply = structs.replace(reply, stopped=self._with_program(reply.stopped))
         if request.command == "list":
             return reply, ()
-        return reply, course_bytes.written(courses_of(loaded.sessions))
+        return reply, course_bytes.written(loaded.courses)
 
     def _assign(self, request: m.Assign, buffers: Sequence[Buffer]) -> Answer:
-        sessions = self._open_document.sessions
-        return assign_variable(sessions, request, buffers), course_bytes.written(
-            courses_of(sessions)
-        )
+        loaded = self._open_document
+        reply = assign_variable(loaded.sessions, request, buffers)
+        return reply, course_bytes.written(loaded.courses)
 
     def _inject(self, request: m.Inject, buffers: Sequence[Buffer]) -> Answer:
         reply = inject_value(self._open_document.sessions, request, buffers)
@@ -407,7 +408,7 @@ class EngineService:
         these."""
         self._forget_runs()
         stopped, values = self._seen(self._with_program(reply.stopped), look)
-        courses = course_bytes.written(courses_of(self._open_document.sessions))
+        courses = course_bytes.written(self._open_document.courses)
         return structs.replace(reply, stopped=stopped), (*(courses or (b"",)), *values)
 
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:

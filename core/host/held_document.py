@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
@@ -11,6 +11,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.session_restore import Course, Courses, courses_of
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.document_diff import Difference, apply
@@ -32,6 +33,7 @@ class Loaded:
 
     resting: what was open before an edit after which most of the program waits for a wire or a
     feed: the edit that finishes it goes on from there, and nothing has to be made again.
+    begun: courses of sessions that missed where they stood before the edit.
     """
 
     document: Document
@@ -40,6 +42,12 @@ class Loaded:
     make: Callable[[], Scheduler]
     gradients: Mapping[str, Function]
     resting: Loaded | None = None
+    begun: Mapping[str, Course] = field(default_factory=dict)
+
+    @property
+    def courses(self) -> Courses:
+        """How its sessions came to where they stand."""
+        return courses_of(self.sessions, self.begun)
 
     @property
     def threads(self) -> Scheduler:

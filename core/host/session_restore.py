@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.cancellation import Cancelled
@@ -16,6 +17,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.exact_place import ExactPlace
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.position_text import position_text
@@ -57,7 +59,8 @@ class Course:
     op: what comes next there; "" at the end of a run. inside: the loops it stands in. changes: what
     variables were given on the way. history: where threads share queues, all commands. branches:
     all that there are, if there are several, of which `branch` is shown; beside threads those that
-    there were before the first command.
+    there were before the first command. missed: the one that edits have cut off, which an edit may
+    mend, as undoing does; None once the session was moved.
     """
 
     run: int
@@ -68,11 +71,23 @@ class Course:
     history: tuple[tuple[str, Any], ...] = ()
     branches: tuple[Branch, ...] = ()
     branch: str = FIRST_BRANCH
+    missed: Course | None = None
 
     @property
     def is_place(self) -> bool:
         """Whether the place says it all."""
-        return not self.changes and not self.history and not self.branches
+        return not (self.changes or self.history or self.branches or self.missed)
+
+    def is_at(self, other: Course) -> bool:
+        """Whether nothing was done to the session since `other` was its course."""
+        same_place = (self.run, self.step, self.inside) == (other.run, other.step, other.inside)
+        same_line = (self.branch, len(self.branches)) == (other.branch, len(other.branches))
+        return same_place and same_line and self.changes == other.changes
+
+    def is_open(self, plan: Plan) -> bool:
+        """Whether a plan has all operations that the course leads by."""
+        given, left = (each.op for each in self.changes), (each.op for each in self.branches)
+        return all(op in plan.step_of for op in (self.op, *given, *left) if op)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,23 +98,43 @@ class Courses:
     current: str
 
 
-def course_of(threads: Scheduler) -> Course:
-    """How a session came to where it stands now."""
+def course_of(threads: Scheduler, begun: Course | None = None) -> Course:
+    """How a session came to where it stands now. begun: as of `begun_by`."""
     session = threads.session
     stop, op = session.stop, session.plan.op_after(session.stop.step)
     alone = len(threads.states) == 1
     branches = session.branches.all if alone else threads.begun
     first = branches[0].name if branches else FIRST_BRANCH
-    return Course(
+    course = Course(
         *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),
         branches=branches if len(branches) > 1 else (),  # what one was given, the changes say
         branch=session.branches.current if alone else first,
     )
+    if begun is None or not course.is_at(begun):
+        return course
+    return replace(course, missed=begun.missed)
 
 
-def courses_of(sessions: Sessions) -> Courses:
+def courses_of(sessions: Sessions, begun: Mapping[str, Course] = MappingProxyType({})) -> Courses:
     """How all of them did."""
-    return Courses({n: course_of(t) for n, t in sessions.by_name.items()}, sessions.current)
+    every = {name: course_of(each, begun.get(name)) for name, each in sessions.by_name.items()}
+    return Courses(every, sessions.current)
+
+
+def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Mapping[str, Course]:
+    """The courses of sessions that have followed others, with what those missed. before: the
+    sessions before the edit; a program of as many steps goes by its step, whatever that is called
+    now."""
+    begun: dict[str, Course] = {}
+    for name, threads in sessions.by_name.items():
+        course, plan = courses.by_name[name], threads.session.plan
+        wanted = course.missed or course
+        old = None if before is None else before.by_name[name].session.plan
+        is_other = old is not None and len(old.steps) != len(plan.steps)
+        alone = len(threads.states) == 1  # else they take their commands again
+        if alone and (course.missed or is_other) and not wanted.is_open(plan):
+            begun[name] = replace(course_of(threads), missed=replace(wanted, missed=None))
+    return begun
 
 
 Make = Callable[[Scheduler | None], Scheduler]
@@ -124,12 +159,14 @@ def follow_all(sessions: Sessions, courses: Courses) -> None:
 
 
 def follow(threads: Scheduler, course: Course) -> None:
-    """Run to where a course leads. Where several threads share queues, they take all its commands
-    again."""
+    """Run to where a course leads, or the one that it missed, if that is open again. Where several
+    threads share queues, they take all its commands again."""
     if len(threads.states) > 1:
         if course.branches:
             threads.begin_branches(course.branches)
         threads.repeat(course.history)
+    elif course.missed is not None and course.missed.is_open(threads.session.plan):
+        _go(threads, course.missed)
     else:
         _go(threads, course)
 

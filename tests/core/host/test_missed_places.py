@@ -1,0 +1,131 @@
+"""What an edit takes away where a session stands, and another gives back: it stands there again,
+unless it was moved in between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge
+from gradstep.core.protocol import messages as m
+from tests.core.host.test_edits import Editor, require_as_opened_afresh
+from tests.soak import documents
+from tests.soak.frames import differences, frame_of, reading
+
+EXAMPLES = ("tutorial", "gan", "while_loop", "cond_gradients", "stop_gradient_paths", "rnn")
+
+
+def opened(name: str, steps: int) -> Editor:
+    user = Editor()
+    user.open(documents.load(name), trusted=True, limit=2 << 30)
+    for _ in range(steps):
+        user.control("step")
+    return user
+
+
+def place(user: Editor) -> object:
+    assert user.stop is not None
+    stop = user.stop
+    return (
+        stop.run,
+        stop.step,
+        stop.op,
+        [(each.loop, each.iteration, each.step) for each in stop.inside],
+    )
+
+
+def wires(document: Document) -> list[Edge]:
+    return [Edge(op.name, i) for op in document.graph for i, ref in enumerate(op.inputs) if ref]
+
+
+def test_a_wire_that_is_unplugged_and_plugged_in_again() -> None:
+    user = opened("tutorial", 5)
+    before = place(user)
+    user.edit("disconnect", (Edge("d", 0),))
+    assert user.stop is not None
+    assert user.stop.reason == "end", "what came next waits"
+    user.undo()
+    assert place(user) == before
+    user.redo()
+    user.edit("connect", (documents.load("tutorial").graph["d"].inputs[0], Edge("d", 0)))
+    assert place(user) == before, "by hand, too"
+
+
+def test_who_moved_meanwhile_stays_there() -> None:
+    user = opened("tutorial", 5)
+    user.edit("disconnect", (Edge("d", 0),))
+    user.control("step_back")
+    assert user.stop is not None
+    op = user.stop.op
+    user.undo()
+    assert user.stop.op == op
+    assert op != "loss"
+
+
+def test_a_node_that_is_deleted_and_comes_back() -> None:
+    user = opened("tutorial", 5)
+    before = place(user)
+    user.edit("remove_nodes", (("loss",),))
+    user.edit("set_attr", ("c", "_note", "an edit of something else"))
+    user.undo()
+    user.undo()
+    assert place(user) == before
+
+
+def test_what_is_only_called_otherwise_is_not_missed() -> None:
+    """Or another one of its name would be taken for it."""
+    user = opened("tutorial", 5)
+    user.edit("rename", ("loss", "cost"))
+    before = place(user)
+    user.edit("rename", ("c", "loss"))
+    assert place(user) == before
+    assert user.stop is not None
+    assert user.stop.op == "cost"
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_what_was_given_on_the_way_is_given_there_again(is_killed: bool) -> None:
+    user = opened("tutorial", 3)
+    value = np.full(2, 7.0, np.float32).tobytes()
+    reply = user.branch(m.Inject(name="d", dtype="float32", shape=[2]), value)
+    assert isinstance(reply, m.SessionList)
+    for _ in range(2):
+        user.control("step")
+    assert user.program is not None
+    before, asked = place(user), reading(user.program, user.document)
+    frame = frame_of(user.ask(asked))
+    user.edit("disconnect", (Edge("e", 0),))  # before which it was given
+    if is_killed:
+        user.kill()
+    user.undo()
+    assert place(user) == before
+    assert [*differences(frame_of(user.ask(asked)), frame)] == []
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(EXAMPLES),
+    st.integers(1, 12),
+    st.lists(st.sampled_from(["step_into", "step_back", "continue_"]), max_size=3),
+    st.data(),
+)
+def test_whatever_wire_it_was(name: str, steps: int, moves: list[str], data: st.DataObject) -> None:
+    user = opened(name, steps)
+    for move in moves:
+        user.do(move, 0)
+    assume(user.stop is not None and not user.stop.threads)
+    before = place(user)
+    chosen = data.draw(st.lists(st.sampled_from(wires(user.document)), min_size=1, max_size=3))
+    for wire in chosen:
+        if wire in wires(user.document):
+            user.edit("disconnect", (wire,))
+        if data.draw(st.booleans()):
+            user.kill()
+    while user.undo():
+        pass
+    assert place(user) == before
+    require_as_opened_afresh(user)
