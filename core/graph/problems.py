@@ -9,8 +9,9 @@ from gradstep.core.errors import GradstepError
 
 Severity = Literal["error", "warning", "info"]
 
-# Codes of what is no mistake, but not drawn to its end yet.
-UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})
+# Codes of what is no mistake, but not drawn to its end yet: what is open, and what waits for that.
+OPEN, WAITING = frozenset({"unconnected", "unfed"}), "waiting"
+UNFINISHED = OPEN | {WAITING}
 # Codes of what keeps data from being fed; the second: a placeholder takes other numbers of rows.
 DATA, DATA_ROWS = "data", "data-rows"
 

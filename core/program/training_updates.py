@@ -21,7 +21,7 @@ from gradstep.core.graph.carry_over import continue_graph, remember_edit
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
-from gradstep.core.graph.problems import UNFINISHED, Problem
+from gradstep.core.graph.problems import UNFINISHED, WAITING, Problem
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.build.used_names import names_of
@@ -119,7 +119,7 @@ def _what_holds(request: GradientRequest, broken: Mapping[str, Problem]) -> Prob
 def _waits(request: GradientRequest, held: Problem) -> Problem:
     """That there is no gradient until something is finished: no mistake."""
     text = f"the gradient of {_named(request)} waits for {held.node}: {held.text}"
-    return Problem(held.node, "waiting", text, held.fix, severity="info")
+    return Problem(held.node, WAITING, text, held.fix, severity="info")
 
 
 def _named(request: GradientRequest) -> str:

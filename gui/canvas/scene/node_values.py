@@ -19,6 +19,7 @@ from gradstep.gui.model.workspace import Workspace
 
 ROOM = 20  # characters of a row
 RowTone = Literal["faint", "muted", "problem", "current", "forward", "backward"]  # of the theme
+WAITS = "waits for "
 TILES = 64  # elements; larger tensors are summed up in words
 
 
@@ -65,9 +66,10 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
 def _waiting(op: Operation, what: Waiting, room: int) -> str:
     if what.node == op.name:
         return f"open: {what.input}" if what.input else "not fed"
-    long, name = ("waiting for input", what.input) if what.input else ("waiting for", what.node)
-    text = f"{long} {name}"
-    return text if len(text) <= room else f"waits for {name}"
+    name = what.node if len(what.node) <= room - len(WAITS) else what.node.rpartition("/")[2]
+    way = f"{what.input} of {name}" if what.input else name
+    texts = (f"waiting for {way}", f"{WAITS}{way}")
+    return next((text for text in texts if len(text) <= room), f"{WAITS}{name}")
 
 
 def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from gradstep.core.graph.problems import UNFINISHED, Problem, Severity
+from gradstep.core.graph.problems import OPEN, UNFINISHED, WAITING, Problem, Severity
 from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.protocol.messages import (
     BrokenNumbers,
@@ -79,9 +79,11 @@ def problem_rows(
     drawn: Iterable[Problem], program: ProgramInfo | None, *failures: ErrorInfo | None
 ) -> list[ProblemRow]:
     """Errors of the run first, then those of the program, then those of the drawing; and after them
-    what is not finished yet."""
+    what is not finished yet, without what waits for that."""
+    drawn, derived = [*drawn], [] if program is None else program.problems
+    opens = {p.node for p in drawn if p.code in OPEN} | {p.node for p in derived if p.type in OPEN}
     found = [_of_error(error) for error in failures if error is not None]
-    found += [_of_error(error) for error in (program.problems if program is not None else ())]
+    found += [_of_error(p) for p in derived if p.type != WAITING or p.node not in opens]
     found += [ProblemRow(p.node, p.text, p.fix, _severity(p.code, p.severity)) for p in drawn]
     return sorted(_once(found), key=lambda row: row.severity == "info")
 

@@ -43,7 +43,21 @@ def test_what_is_upstream_has_its_value(half: Any) -> None:
     assert found is not None
     assert np.array_equal(found.array, [1, 1])
     assert facts.reading(number(half, "z"), False).text == "open: y"
-    assert facts.reading(number(half, "w"), False).text == "waiting for input y"
+    assert facts.reading(number(half, "w"), False).text == "waiting for y of z"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("prod", "waits for y of prod"),
+        ("product", "waits for product"),
+        ("layer_1/dense/z", "waiting for y of z"),
+        ("product_of_both_sides", "waits for product_of_both_sides"),
+    ],
+)
+def test_who_waits_says_whose_input_is_open(half: Any, name: str, said: str) -> None:
+    commands.rename(half.space, "z", name)
+    assert half.view.stage.facts.reading(number(half, "w"), False).text == said
 
 
 def test_nothing_is_called_a_problem(half: Any) -> None:

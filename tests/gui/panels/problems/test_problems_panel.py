@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QPoint, Qt
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.dtypes import Shape
-from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.protocol.messages import ErrorInfo, Why
+from gradstep.core.protocol.messages import ErrorInfo, ProblemInfo, Why
 from gradstep.gui import commands
 from gradstep.gui.model.explanations import PAUSE
-from gradstep.gui.panels.problems.problem_rows import problem_rows
+from gradstep.gui.panels.problems.problem_rows import current_problems, problem_rows
 from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
 from tests.support import tensorflow_graphs
 from tests.support.whys import graph_of
@@ -32,6 +33,24 @@ def test_the_same_problem_is_said_once() -> None:
         [Problem("a", "shape", "wrong"), Problem("b", "shape", "wrong")], None, error
     )
     assert [(row.node, row.fix) for row in rows] == [("a", "fix it"), ("b", "")]
+
+
+def test_an_open_input_is_one_entry_whatever_waits_for_it(bench: Any) -> None:
+    """And what waits for something that nothing else tells of is one."""
+    bench.open("tutorial")
+    space = bench.space
+    for wire in (Edge("a", 1), Edge("d", 0)):
+        commands.disconnect(space, wire)
+        space.debugger.flush()
+        assert space.program is not None
+        assert "waiting" in {p.type for p in space.program.problems}
+        rows = current_problems(space)
+        assert [(row.node, row.severity) for row in rows if row.node == wire.op] == [
+            (wire.op, "info")
+        ]
+    alone = ProblemInfo(type="waiting", message="waits", node="e", severity="info")
+    (row,) = problem_rows([], structs.replace(space.program, problems=[alone]))
+    assert row.text == "waits"
 
 
 def test_a_failed_step_is_listed_and_found(
