@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from PySide6.QtCore import QByteArray, QRect, QSize, Qt
+from PySide6.QtWidgets import QTabBar
 
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame import window_placement
@@ -131,3 +132,16 @@ def test_most_of_the_window_is_canvas(
     assert 110 <= shown["timeline"].height() <= SIZES[BOTTOM][1]
     seen = QRect(0, 0, width, height)
     assert seen.contains(QRect(window.status.pos(), window.status.size()))
+
+
+@pytest.mark.parametrize("width", [1280, 1366, 1600])
+@pytest.mark.slow
+def test_tabs_have_room_for_what_they_count(driver: Driver, examples: Path, width: int) -> None:
+    driver.window.resize(width, 738)
+    driver.open(examples / "tutorial.gradstep")
+    driver.window.docks.by_id["problems"].say("Problems 12")
+    driver.settle()
+    bars = [bar for bar in driver.window.findChildren(QTabBar) if bar.count() > 1]
+    assert len(bars) == 3
+    for bar in bars:
+        assert bar.sizeHint().width() <= bar.width(), bar.tabText(0)
