@@ -13,7 +13,12 @@ def color(theme: Theme, value: float, largest: float) -> QColor:
     if not np.isfinite(value):
         return theme.problem
     share = 0.0 if largest <= 0 else max(-1.0, min(1.0, value / largest))
-    return mix(theme.hover, theme.backward if share > 0 else theme.forward, abs(share))
+    return mix(neutral(theme), theme.backward if share > 0 else theme.forward, abs(share))
+
+
+def neutral(theme: Theme) -> QColor:
+    """The colour of 0: of none of the two sides, and no ground that it lies on."""
+    return mix(theme.hover, theme.faint, 0.35)
 
 
 def largest(values: np.ndarray) -> float:

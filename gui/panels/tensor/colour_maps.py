@@ -14,7 +14,8 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
-from gradstep.gui.look.theme import Theme, mix
+from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.look.theme import Theme
 
 MapName = Literal["diverging", "viridis", "cividis", "grey"]
 RangeName = Literal["unit", "byte", "all"]
@@ -63,10 +64,9 @@ def _from_pyqtgraph(name: str) -> Array:
 
 @cache
 def _diverging(theme: Theme) -> Array:
-    """From a value's blue to a gradient's orange, through what is near the ground."""
-    sides = (mix(theme.hover, theme.forward, 1 - i / 127.5) for i in range(128))
-    others = (mix(theme.hover, theme.backward, (i - 127.5) / 127.5) for i in range(128, _STEPS))
-    return np.array([_rgb(color) for color in (*sides, *others)], np.uint8)
+    """From a value's blue to a gradient's orange, as in heat tiles."""
+    ends = (i / 127.5 - 1 for i in range(_STEPS))
+    return np.array([_rgb(heat_colours.color(theme, end, 1.0)) for end in ends], np.uint8)
 
 
 def special_color(theme: Theme, kind: int) -> QColor:

@@ -108,6 +108,9 @@ class PictureView(QWidget):
             smooth = image.width() > rect.width()
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
             painter.drawImage(rect, image)
+            painter.setPen(theme.faint)  # zeros look like the ground
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
             if label_height(self.room[1], self.picture.total):
                 painter.setPen(theme.muted)
                 room = QRect(int(rect.x()), int(rect.y()) - LABEL, int(rect.width()) + GAP, LABEL)

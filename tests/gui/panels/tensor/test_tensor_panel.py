@@ -19,10 +19,12 @@ from gradstep.core.host.tensors.aggregate import NAN, ZERO
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import DescribeTensor, DrawTensor, ReadTable
 from gradstep.gui import commands
+from gradstep.gui.look.theme import DARK, LIGHT, Theme
 from gradstep.gui.panels.tensor import tensor_saving
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
 from gradstep.gui.panels.tensor.table_pages import Rectangle
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
+from gradstep.gui.panels.widgets.panel_marks import contrast
 from tests.support import looping
 
 NAN_AND_INF = np.array([1, np.nan, np.inf], np.float32)
@@ -426,6 +428,22 @@ def test_nan_infinity_and_zero_have_colours_of_their_own_and_a_legend(
     colours = {tuple(pixel) for pixel in pictures.picture.picture.pixels.reshape(-1, 4).tolist()}
     assert len(colours) == 4, "NaN, infinite, zero, one"
     assert pictures.legend.texts[1:5] == ["NaN", "Inf", "-Inf", "zero"]
+
+
+@pytest.mark.parametrize("chosen", [LIGHT, DARK], ids=["light", "dark"])
+def test_where_a_picture_of_zeros_ends_is_seen(
+    bench: Any, show: Callable[..., Any], chosen: Theme
+) -> None:
+    bench.space.set_theme(chosen)
+    panel = opened(bench, show, np.zeros((40, 30), np.float32))
+    panel.grab()
+    view = panel.explorer.pictures.picture
+    rect = view.plane_rect(0).toAlignedRect()
+    image = view.grab().toImage()
+    ground = image.pixelColor(rect.right() + 6, rect.center().y())
+    for across in (rect.left() - 1, rect.right() + 1):
+        edge = image.pixelColor(across, rect.center().y())
+        assert contrast(edge, ground) >= 1.3
 
 
 @pytest.mark.slow

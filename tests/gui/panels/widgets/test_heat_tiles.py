@@ -74,3 +74,10 @@ def test_numbers_stand_out_from_every_heat(chosen: theme.Theme) -> None:
         ground = heat_colours.color(chosen, float(share), 1.0)
         assert panel_marks.contrast(panel_marks.ink_on(ground), ground) >= 4.5
     assert panel_marks.contrast(panel_marks.ink_on(chosen.problem), chosen.problem) >= 4.5
+
+
+@pytest.mark.parametrize("chosen", [LIGHT, DARK], ids=["light", "dark"])
+def test_zeros_stand_out_from_what_they_lie_on(chosen: theme.Theme) -> None:
+    zero = heat_colours.color(chosen, 0.0, 0.0)
+    for ground in (chosen.panel, chosen.raised, chosen.background):
+        assert panel_marks.contrast(zero, ground) >= 1.3
