@@ -21,6 +21,7 @@ STRIPE = 3.0
 INSET = 12.0  # from the left side to the text
 LEAST_TYPE = 48.0  # of an op type's name there is so much to be seen, or nothing
 LINE = 13.5  # least height of a row whose text has the usual size
+EDGE = 3.0  # least distance of the last row from the node's lower edge
 PORT = 3.5
 MARK = 3.5  # radius of the mark of another framework's operation
 # Offset downwards, growth and opacity of the shadow's layers.
@@ -49,10 +50,11 @@ class Row(NamedTuple):
 
 def row_of(number: int, count: int, size: float) -> Row:
     """Row `number` of so many (0: the value, 1: the gradient). size: of the node's texts, which
-    rows follow as far as there is room for them."""
+    rows follow as far as there is room for them above the node's edge."""
     body = PADDING + ROW * count
-    height = min(ROW * size, body / count)
-    top = TITLE + (body - height * count) / 2 + height * number
+    height = min(ROW * size, (body - EDGE) / count)
+    free = body - height * count
+    top = TITLE + min(free / 2, free - EDGE) + height * number
     return Row(top, height, min(size, height / LINE))
 
 
