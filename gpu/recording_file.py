@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
-from gradstep.core.io.device_recordings import DOCUMENT, MEMBER
+from gradstep.core.io.device_recordings import DOCUMENT, MEMBER, TODO, WHAT
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native.attribute_records import TensorFiles, read_tensor
@@ -90,7 +90,7 @@ def from_bytes(data: bytes, name: str = "", budget: Budget | None = None) -> Dev
     """What a file holds; `name` is the file's, for messages. Raises GradstepError: FileError, or
     OverBudgetError."""
     try:
-        archive = Archive(data, budget)
+        archive = Archive(data, budget, WHAT, TODO)
         record = _record(archive)
         return DeviceRecording(
             device=record.device,
@@ -113,6 +113,9 @@ class _Versioned(msgspec.Struct):
 
 
 def _record(archive: Archive) -> RecordingRecord:
+    if MEMBER not in archive:
+        said = f"is not {WHAT}: it holds no {MEMBER}"
+        raise GradstepError(said, kind="FileError", hint=TODO)
     text = archive.json(MEMBER)
     try:
         version = msgspec.json.decode(text, type=_Versioned).version

@@ -115,7 +115,7 @@ class NpzTensors:
         self.path = file.name
         data = read_open_file(file, budget)
         try:
-            self._archive = Archive(data, budget)
+            self._archive = Archive(data, budget, "an .npz file", "save the arrays again")
         except GradstepError as error:
             raise inside(self.path, error) from None
         self._members = {variable_name(n): n for n in self._archive if n.endswith(".npy")}

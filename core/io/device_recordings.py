@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 SUFFIX = ".gradrec"
 MEMBER, DOCUMENT = "recording.json", "document.gradstep"
+WHAT = "a recording of a device"
+TODO = f"choose another file, or make one: gradstep compare FILE --against gpu --record OUT{SUFFIX}"
 
 
 def is_recording(name: str) -> bool:

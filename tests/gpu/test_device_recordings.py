@@ -119,3 +119,18 @@ def test_a_damaged_file_is_said_to_be_one(gather: Document, file: bytes, cut: fl
     with pytest.raises(GradstepError, match=r"a\.gradrec") as caught:
         replayed(gather, file[: int(cut * len(file))])
     assert caught.value.kind == "FileError"
+
+
+@pytest.mark.parametrize(
+    ("junk", "said"),
+    [
+        (b"hello, world", "it is no zip archive, and begins with 68 65 6c 6c 6f 2c 20 77"),
+        (b"", "it is empty"),
+        (gradstep_file.to_bytes(Document()), "it holds no recording.json"),
+    ],
+)
+def test_what_is_no_recording_is_said_to_be_none(junk: bytes, said: str) -> None:
+    with pytest.raises(GradstepError) as caught:
+        from_bytes(junk, "a.gradrec")
+    assert caught.value.message == f"a.gradrec: is not a recording of a device: {said}"
+    assert "--record OUT.gradrec" in caught.value.hint

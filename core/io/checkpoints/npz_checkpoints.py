@@ -68,7 +68,7 @@ class NpzCheckpoints:
     def _open(self, path: Path) -> tuple[Archive, About]:
         try:
             budget = Budget(self._limit)
-            archive = Archive(read_file(path, budget), budget)
+            archive = Archive(read_file(path, budget), budget, "a checkpoint", "use another one")
             return archive, read_about(archive.json(_ABOUT))
         except GradstepError as error:
             raise inside(str(path), error) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradstep.core.io.device_recordings import DOCUMENT, SUFFIX
+from gradstep.core.io.device_recordings import DOCUMENT, SUFFIX, TODO, WHAT
 from gradstep.core.io.format_record import Format
 from gradstep.core.io.sniff import file_signatures as signs
 
@@ -20,7 +20,7 @@ def _read(data: bytes, name: str, budget: Budget) -> Document:
     from gradstep.core.io.native.zip_archive import Archive
 
     try:
-        return from_bytes(Archive(data, budget).raw(DOCUMENT), DOCUMENT, budget)
+        return from_bytes(Archive(data, budget, WHAT, TODO).raw(DOCUMENT), DOCUMENT, budget)
     except GradstepError as error:
         raise inside(name or "the recording", error, kind="FileError") from None
 
@@ -28,7 +28,7 @@ def _read(data: bytes, name: str, budget: Budget) -> Document:
 FORMATS = (
     Format(
         "gradrec",
-        "a recording of a device",
+        WHAT,
         signs.packs(r"^recording\.json$"),
         suffixes=(SUFFIX,),
         title="Recordings of devices",

@@ -56,16 +56,22 @@ def _is_worth_packing(data: bytes) -> bool:
 class Archive:
     """A zip to read: nothing is unpacked before all its declared sizes were found to be within
     `budget`, no more than that is ever read, and no member twice. Every failure is a GradstepError:
-    FileError, or OverBudgetError."""
+    FileError, or OverBudgetError. what: that it is to be, for messages; todo: where it is not."""
 
-    def __init__(self, data: bytes, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        budget: Budget | None = None,
+        what: str = "a Gradstep document",
+        todo: str = "open another file",
+    ) -> None:
         self._budget = budget or Budget()
         if (count := data.count(_ENTRY)) > MAX_MEMBERS:  # before zipfile makes an object of each
             raise _bad(f"holds {count} parts; the limit is {MAX_MEMBERS}")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except _DAMAGE as error:
-            raise _not_a_document(data, error) from None
+            raise _no_zip(data, error, what, todo) from None
         infos = self._zip.infolist()
         self._infos = {_safe(info.filename): info for info in infos}
         if len(self._infos) != len(infos):
@@ -147,10 +153,12 @@ def _safe(name: str) -> str:
     return name
 
 
-def _not_a_document(data: bytes, error: Exception) -> GradstepError:
+def _no_zip(data: bytes, error: Exception, what: str, todo: str) -> GradstepError:
     if data[:2] == b"PK":
         return _bad(f"is cut off or damaged ({error})")
-    return GradstepError("is not a Gradstep document", kind="FileError", hint="open another file")
+    begins = f"no zip archive, and begins with {data[:8].hex(' ')}" if data else "empty"
+    text = f"is not {what}: it is {begins}"
+    return GradstepError(text, kind="FileError", hint=todo)
 
 
 def _damaged(name: str, error: Exception) -> GradstepError:

@@ -44,7 +44,7 @@ def from_bytes(data: bytes, name: str = "", budget: Budget | None = None) -> For
     """The graph in a trace's bytes; `name` is the file's, for messages. Raises GradstepError:
     FileError, or OverBudgetError where it takes more memory than `budget` allows."""
     try:
-        archive = Archive(data, budget)
+        archive = Archive(data, budget, "a trace of a model", _HINT)
         return _Trace(archive, _record(archive)).graph()
     except GradstepError as error:
         raise inside(name or "the trace", error, kind="FileError") from None

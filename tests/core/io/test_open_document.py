@@ -44,3 +44,23 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(GradstepError, match="may not read"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "todo"),
+    [
+        ("a.gradstep", "a Gradstep document", "open another file"),
+        ("a.gradrec", "a recording of a device", "--record OUT.gradrec"),
+        ("a.gstrace", "a trace of a model", "capture torch"),
+    ],
+)
+def test_what_only_has_its_name_is_said_not_to_be_that(
+    tmp_path: Path, name: str, what: str, todo: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\xff\xd8 no zip at all")
+    with pytest.raises(GradstepError) as caught:
+        read(path)
+    said = f"{path}: is not {what}: it is no zip archive, and begins with ff d8 20 6e 6f 20 7a 69"
+    assert caught.value.message == said
+    assert todo in caught.value.hint
