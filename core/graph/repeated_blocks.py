@@ -36,11 +36,6 @@ def repeated_blocks(graph: Graph) -> list[Repeated]:
     return sorted(groups, key=lambda g: -len(g.scopes) * g.operations)
 
 
-def blocks_like(graph: Graph, scope: str) -> tuple[str, ...]:
-    """The scopes that are like `scope`, itself included, in order of creation."""
-    return _like(graph, _members(graph), scope)
-
-
 def blocks_around(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
     """The innermost scope around some operation of `names` that is repeated, and the scopes like
     it: such that all `names` lie in them, and others do besides. Nothing where there is none."""
@@ -54,6 +49,7 @@ def blocks_around(graph: Graph, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _like(graph: Graph, members: Mapping[str, Sequence[str]], scope: str) -> tuple[str, ...]:
+    """The scopes that are like `scope`, itself included, in order of creation."""
     if scope not in members:
         return ()
     size, types = len(members[scope]), _types(graph, members[scope])

@@ -70,10 +70,6 @@ class Picks:
                 return None
         return tuple(found)
 
-    def with_pick(self, axis: int, pick: Pick) -> Picks:
-        """The same with another index, or range, on one axis."""
-        return Picks(self.shape, (*self.picks[:axis], pick, *self.picks[axis + 1 :]))
-
 
 def all_of(shape: Sequence[int]) -> Picks:
     """The whole tensor."""

@@ -10,12 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
-from gradstep.core.graph.repeated_blocks import (
-    Repeated,
-    blocks_around,
-    blocks_like,
-    repeated_blocks,
-)
+from gradstep.core.graph.repeated_blocks import Repeated, blocks_around, repeated_blocks
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.bench.shapes import loops
@@ -44,17 +39,16 @@ def with_operation(graph: Graph, op: Operation) -> Graph:
 def test_blocks_one_after_the_other() -> None:
     graph = network("b0", "b1", "b2").build()
     assert repeated_blocks(graph) == [Repeated(("b0", "b1", "b2"), 5)]
-    assert blocks_like(graph, "b1") == ("b0", "b1", "b2")
-    assert blocks_like(graph, "b7") == ()
+    assert blocks_around(graph, ["b1/Tanh"]) == ("b0", "b1", "b2")
 
 
 def test_constants_and_seeds_may_differ_and_what_is_computed_may_not() -> None:
     build = network("b0")
     block(build, build.get("y"), "b1", gain=0.25)
-    assert blocks_like(build.build(), "b0") == ("b0", "b1")
+    assert blocks_around(build.build(), ["b0/Tanh"]) == ("b0", "b1")
     graph = build.build()
     other = with_operation(graph, replace(graph["b1/Tanh"], type="Sigmoid"))
-    assert blocks_like(other, "b0") == ("b0",)
+    assert blocks_around(other, ["b0/Tanh"]) == ()
 
 
 def test_what_is_inside_is_told_by_its_wires() -> None:
@@ -153,11 +147,12 @@ def test_a_copy_is_alike_under_other_names_and_in_another_order(
     copies += data.draw(st.permutations([placed(op, "second", other) for op in ops]))
     rest = [op for op in drawn.graph if not op.inputs]
     graph = Graph.of([*rest, *copies])
-    assert blocks_like(graph, "second") == ("first", "second")
+    anyone = f"second/{other[ops[0].name]}"
+    assert blocks_around(graph, [anyone]) == ("first", "second")
     changed = data.draw(st.sampled_from(ops))
     op = graph[f"second/{other[changed.name]}"]
     unlike = with_operation(graph, op.with_attrs(_mark=True))
-    assert blocks_like(unlike, "second") == ("second",)
+    assert blocks_around(unlike, [anyone]) == ()
 
 
 def test_constants_count_by_their_shape() -> None:
