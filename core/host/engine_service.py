@@ -299,8 +299,9 @@ class EngineService:
         if before is not None and before is not resting:
             before.rest()  # it is over: whenever Python looks for garbage, this is no memory
         if courses is not None:
-            follow_all(sessions, courses)
-            begun = begun_by(sessions, courses, None if before is None else before.sessions)
+            old = None if before is None else before.sessions
+            follow_all(sessions, courses, old)
+            begun = begun_by(sessions, courses, old)
             self._loaded = replace(self._loaded, begun=begun)
         elif before is None and document.branches:
             sessions.session.begin_branches(begin_branches(document.branches))

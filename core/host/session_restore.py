@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -151,16 +151,18 @@ def begin_all(make: Make, courses: Courses | None, before: Sessions | None = Non
     return Sessions(made, courses.current)
 
 
-def follow_all(sessions: Sessions, courses: Courses) -> None:
+def follow_all(sessions: Sessions, courses: Courses, before: Sessions | None = None) -> None:
     """Run each to where the course of the same name leads, or to where it is paused: an edit may
-    have made a loop on the way endless."""
+    have made a loop on the way endless. before: the sessions before the edit."""
     for name, threads in sessions.by_name.items():
-        follow(threads, courses.by_name[name])
+        old = None if before is None else before.by_name[name].session.plan
+        follow(threads, courses.by_name[name], old)
 
 
-def follow(threads: Scheduler, course: Course) -> None:
+def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
     """Run to where a course leads, or the one that it missed, if that is open again. Where several
-    threads share queues, they take all its commands again."""
+    threads share queues, they take all its commands again. old: the plan that the course is of,
+    where an edit has made it another."""
     if len(threads.states) > 1:
         if course.branches:
             threads.begin_branches(course.branches)
@@ -168,7 +170,39 @@ def follow(threads: Scheduler, course: Course) -> None:
     elif course.missed is not None and course.missed.is_open(threads.session.plan):
         _go(threads, course.missed)
     else:
-        _go(threads, course)
+        plan = threads.session.plan
+        _go(threads, course if old is None or course.is_open(plan) else _led_on(course, old, plan))
+
+
+def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
+    """A course as another plan has it: operations that are gone are the next ones that are there
+    still, or, among as many steps, what those are called now."""
+    renamed = len(old.steps) == len(plan.steps)
+    made: dict[Assignment, Assignment] = {}  # branches have some in common
+
+    def now(op: str) -> str:
+        if not op or op in plan.step_of:
+            return op
+        at = old.step_of.get(op, len(old.steps))
+        if renamed:
+            return plan.op_after(at)
+        later = (step.op.name for step in old.steps[at:])
+        return next(filter(plan.step_of.__contains__, later), "")
+
+    def moved(changes: Sequence[Assignment]) -> tuple[Assignment, ...]:
+        for each in changes:
+            made.setdefault(each, replace(each, op=now(each.op)))
+        return tuple(map(made.__getitem__, changes))
+
+    op, inside = now(course.op), course.inside
+    if op != course.op:
+        inside = (replace(inside[0], loop=op), *inside[1:]) if inside and renamed else ()
+    branches = (
+        replace(each, op=now(each.op), changes=moved(each.changes)) for each in course.branches
+    )
+    return replace(
+        course, op=op, inside=inside, changes=moved(course.changes), branches=tuple(branches)
+    )
 
 
 def _go(threads: Scheduler, course: Course) -> None:

@@ -26,7 +26,7 @@ def opened(name: str, steps: int) -> Editor:
     return user
 
 
-def place(user: Editor) -> object:
+def place(user: Editor) -> tuple[int, int, str, list[tuple[str, int, int]]]:
     assert user.stop is not None
     stop = user.stop
     return (
@@ -84,6 +84,40 @@ def test_what_is_only_called_otherwise_is_not_missed() -> None:
     assert place(user) == before
     assert user.stop is not None
     assert user.stop.op == "cost"
+
+
+def test_what_is_gone_is_what_came_next_and_is_there_still() -> None:
+    """And not what comes after as many steps, which may be an update amid the backward pass."""
+    user = opened("tutorial", 8)
+    assert place(user)[2] == "gradients/e_grad/Identity"
+    before = place(user)
+    user.edit("toggle_stop", (Edge("a", 1),))
+    assert place(user)[2] == "gradients/d_grad/Identity_1"
+    user.undo()
+    assert place(user) == before
+
+
+def test_a_loop_that_is_called_otherwise_is_stood_in_still() -> None:
+    user = opened("while_loop", 3)
+    while user.stop is not None and not user.stop.inside:
+        user.control("step_into")
+    before = place(user)[3]
+    (loop,) = {name for name, *_ in before}
+    user.edit("rename", (loop, "round"))
+    assert place(user)[3] == [("round", *rest) for _, *rest in before]
+
+
+def test_a_value_is_given_where_it_was_when_what_came_there_is_renamed() -> None:
+    user = opened("tutorial", 3)
+    value = np.full(2, 7.0, np.float32).tobytes()
+    user.branch(m.Inject(name="d", dtype="float32", shape=[2]), value)
+    user.control("step")
+    user.control("step")
+    assert user.program is not None
+    frame = frame_of(user.ask(reading(user.program, user.document)))
+    user.edit("rename", ("e", "other"))
+    user.undo()
+    assert [*differences(frame_of(user.ask(reading(user.program, user.document))), frame)] == []
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
