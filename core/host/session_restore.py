@@ -171,13 +171,21 @@ def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
         _go(threads, course.missed)
     else:
         plan = threads.session.plan
-        _go(threads, course if old is None or course.is_open(plan) else _led_on(course, old, plan))
+        _go(threads, course if old is None else _led_on(course, old, plan))
+
+
+def _types(plan: Plan) -> list[str]:
+    return [step.op.type for step in plan.steps]
 
 
 def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
     """A course as another plan has it: operations that are gone are the next ones that are there
-    still, or, among as many steps, what those are called now."""
-    renamed = len(old.steps) == len(plan.steps)
+    still, or, where all steps are of the types that they were, what those are called now."""
+    every = (*course.changes, *(each for branch in course.branches for each in branch.changes))
+    given = {tensor.partition(":")[0] for change in every for tensor in change.values}
+    if course.is_open(plan) and not (given & old.step_of.keys()) - plan.step_of.keys():
+        return course
+    renamed = _types(old) == _types(plan)
     made: dict[Assignment, Assignment] = {}  # branches have some in common
 
     def now(op: str) -> str:
@@ -189,9 +197,14 @@ def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
         later = (step.op.name for step in old.steps[at:])
         return next(filter(plan.step_of.__contains__, later), "")
 
+    def called(tensor: str) -> str:
+        op, colon, index = tensor.partition(":")
+        return f"{now(op)}{colon}{index}" if renamed and op in old.step_of else tensor
+
     def moved(changes: Sequence[Assignment]) -> tuple[Assignment, ...]:
         for each in changes:
-            made.setdefault(each, replace(each, op=now(each.op)))
+            values = {called(tensor): value for tensor, value in each.values.items()}
+            made.setdefault(each, replace(each, op=now(each.op), values=values))
         return tuple(map(made.__getitem__, changes))
 
     op, inside = now(course.op), course.inside

@@ -13,7 +13,7 @@ from gradstep.core.graph.model import Edge
 from gradstep.core.protocol import messages as m
 from tests.core.host.test_edits import Editor, require_as_opened_afresh
 from tests.soak import documents
-from tests.soak.frames import differences, frame_of, reading
+from tests.soak.frames import Frame, differences, frame_of, reading
 
 EXAMPLES = ("tutorial", "gan", "while_loop", "cond_gradients", "stop_gradient_paths", "rnn")
 
@@ -35,6 +35,11 @@ def place(user: Editor) -> tuple[int, int, str, list[tuple[str, int, int]]]:
         stop.op,
         [(each.loop, each.iteration, each.step) for each in stop.inside],
     )
+
+
+def seen(user: Editor) -> Frame:
+    assert user.program is not None
+    return frame_of(user.ask(reading(user.program, user.document)))
 
 
 def wires(document: Document) -> list[Edge]:
@@ -107,17 +112,21 @@ def test_a_loop_that_is_called_otherwise_is_stood_in_still() -> None:
     assert place(user)[3] == [("round", *rest) for _, *rest in before]
 
 
-def test_a_value_is_given_where_it_was_when_what_came_there_is_renamed() -> None:
+@pytest.mark.parametrize("name", ["d", "e", "a"])
+def test_a_value_stays_given_whatever_is_renamed(name: str) -> None:
+    """What it is given to, and what came next where it was."""
     user = opened("tutorial", 3)
     value = np.full(2, 7.0, np.float32).tobytes()
     user.branch(m.Inject(name="d", dtype="float32", shape=[2]), value)
     user.control("step")
     user.control("step")
-    assert user.program is not None
-    frame = frame_of(user.ask(reading(user.program, user.document)))
-    user.edit("rename", ("e", "other"))
+    frame = seen(user)
+    user.edit("rename", (name, "other"))
+    now = seen(user)
+    for each in ("d", "e", "a"):
+        assert now["other:0" if each == name else f"{each}:0"] == frame[f"{each}:0"]
     user.undo()
-    assert [*differences(frame_of(user.ask(reading(user.program, user.document))), frame)] == []
+    assert [*differences(seen(user), frame)] == []
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
@@ -128,15 +137,13 @@ def test_what_was_given_on_the_way_is_given_there_again(is_killed: bool) -> None
     assert isinstance(reply, m.SessionList)
     for _ in range(2):
         user.control("step")
-    assert user.program is not None
-    before, asked = place(user), reading(user.program, user.document)
-    frame = frame_of(user.ask(asked))
+    before, frame = place(user), seen(user)
     user.edit("disconnect", (Edge("e", 0),))  # before which it was given
     if is_killed:
         user.kill()
     user.undo()
     assert place(user) == before
-    assert [*differences(frame_of(user.ask(asked)), frame)] == []
+    assert [*differences(seen(user), frame)] == []
 
 
 @pytest.mark.slow
