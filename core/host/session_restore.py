@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.cancellation import Cancelled
-from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.concurrency.scheduler import BREAKPOINTS, Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.frozen_program import Program
@@ -78,11 +78,17 @@ class Course:
         """Whether the place says it all."""
         return not (self.changes or self.history or self.branches or self.missed)
 
+    @property
+    def moves(self) -> int:
+        """How many commands moved something."""
+        return sum(name != BREAKPOINTS for name, _ in self.history)
+
     def is_at(self, other: Course) -> bool:
         """Whether nothing was done to the session since `other` was its course."""
         same_place = (self.run, self.step, self.inside) == (other.run, other.step, other.inside)
         same_line = (self.branch, len(self.branches)) == (other.branch, len(other.branches))
-        return same_place and same_line and self.changes == other.changes
+        same_moves = self.moves == other.moves
+        return same_place and same_line and same_moves and self.changes == other.changes
 
     def is_open(self, plan: Plan) -> bool:
         """Whether a plan has all operations that the course leads by."""
@@ -122,18 +128,19 @@ def courses_of(sessions: Sessions, begun: Mapping[str, Course] = MappingProxyTyp
 
 
 def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Mapping[str, Course]:
-    """The courses of sessions that have followed others, with what those missed. before: the
-    sessions before the edit; a program of as many steps goes by its step, whatever that is called
-    now."""
+    """The courses of sessions that have followed others, with what those missed: a place that is
+    gone, or commands that could not be given again. before: the sessions before the edit; a program
+    of as many steps goes by its step, whatever that is called now."""
     begun: dict[str, Course] = {}
     for name, threads in sessions.by_name.items():
         course, plan = courses.by_name[name], threads.session.plan
         wanted = course.missed or course
         old = None if before is None else before.by_name[name].session.plan
         is_other = old is not None and len(old.steps) != len(plan.steps)
-        alone = len(threads.states) == 1  # else they take their commands again
-        if alone and (course.missed or is_other) and not wanted.is_open(plan):
-            begun[name] = replace(course_of(threads), missed=replace(wanted, missed=None))
+        came = course_of(threads)
+        is_gone = bool(course.missed or is_other) and not wanted.is_open(plan)
+        if came.moves < wanted.moves or (len(threads.states) == 1 and is_gone):
+            begun[name] = replace(came, missed=replace(wanted, missed=None))
     return begun
 
 
@@ -166,7 +173,7 @@ def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
     if len(threads.states) > 1:
         if course.branches:
             threads.begin_branches(course.branches)
-        threads.repeat(course.history)
+        threads.repeat((course.missed or course).history)
     elif course.missed is not None and course.missed.is_open(threads.session.plan):
         _go(threads, course.missed)
     else:

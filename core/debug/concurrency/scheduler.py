@@ -45,7 +45,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
 # In the history, beside the names of commands.
-_ASSIGN, _INJECT, _BREAKPOINTS = "assign", "inject", "breakpoints"
+_ASSIGN, _INJECT, BREAKPOINTS = "assign", "inject", "breakpoints"
 _FORK, _WORDS = "fork", "words"  # a branch of that name; what is said of what is given next
 _EDIT = "edit"  # a branch of an edited program
 _SWITCH, _DROP, _RENAME = "branch", "drop branch", "rename branch"
@@ -383,7 +383,7 @@ class Scheduler:
             self._words = target
         elif name in _OF_BRANCHES:
             self._again_of_branches(name, target)
-        elif name == _BREAKPOINTS:
+        elif name == BREAKPOINTS:
             self.set_breakpoints(target)
         elif not name:
             self.switch(target)
@@ -420,7 +420,7 @@ class Scheduler:
             if session not in self.sessions:
                 session.set_readable_breakpoints(breakpoints)
         self._branches.breakpoints = tuple(breakpoints)
-        self._remember(_BREAKPOINTS, tuple(breakpoints))
+        self._remember(BREAKPOINTS, tuple(breakpoints))
 
     def _remember(self, command: str, target: object) -> None:
         if len(self._members) > 1:  # where positions alone do not lead back
@@ -430,7 +430,7 @@ class Scheduler:
         """Of the first branch; the others stay as they are."""
         alone, was, first = self._branches.is_alone, self.current, self._branches.first
         if alone:  # nothing hangs on what was done so far
-            self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
+            self._history = [entry for entry in self._history if entry[0] == BREAKPOINTS][-1:]
             self._begun = ()
             if first != FIRST_BRANCH:
                 self._remember(_RENAME, f"{FIRST_BRANCH}\n{first}")

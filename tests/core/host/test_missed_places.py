@@ -80,6 +80,26 @@ def test_a_node_that_is_deleted_and_comes_back() -> None:
     assert place(user) == before
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("wire", [Edge("reply", 1), Edge("twice", 0), Edge("heard", 0)])
+@pytest.mark.parametrize("moves", [["step_into"] * 2, ["continue_", "step_back", "step_back"]])
+def test_threads_take_all_their_commands_again(
+    moves: list[str], wire: Edge, is_killed: bool
+) -> None:
+    """Of which the program without the wire has fewer."""
+    user = opened("queue_deadlock", 0)
+    for move in moves:
+        user.control(move)
+    assert user.stop is not None
+    before, threads = place(user), user.stop.threads
+    user.edit("disconnect", (wire,))
+    if is_killed:
+        user.kill()
+    user.undo()
+    assert place(user) == before
+    assert user.stop.threads == threads
+
+
 def test_what_is_only_called_otherwise_is_not_missed() -> None:
     """Or another one of its name would be taken for it."""
     user = opened("tutorial", 5)
