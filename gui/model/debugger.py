@@ -469,7 +469,15 @@ class Debugger(QObject):
         if self.is_new(name.partition(":")[0]):
             return None
         held_up = self.held_up or self.program.waiting.get(name, "")
-        return TensorValue(name, "waiting" if held_up else "none", why=held_up)
+        if not held_up:
+            return TensorValue(name, "none", why=self._underived)
+        return TensorValue(name, "waiting", why=held_up)
+
+    @property
+    def _underived(self) -> str:
+        """Why there are no gradients at all; "" where there are some, or nobody asks for any."""
+        problems = [] if self.program is None or self.program.gradients else self.program.problems
+        return next((p.message for p in problems if p.type == "gradient"), "")
 
     @property
     def held_up(self) -> str:

@@ -199,7 +199,7 @@ def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:
 
 def _absent(value: TensorValue, note: str) -> str:
     if value.state == "none":
-        return "None: no gradient reaches this node"
+        return f"None: {value.why or 'no gradient reaches this node'}"
     if value.absence or value.why:
         return value.absence or value.why
     return f"waiting: {note}" if note else "waiting: not computed at this step"

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QInputDialog,
+    QLabel,
+    QLineEdit,
+    QMenu,
+)
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
 from gradstep.core.document.document import Document, Optimizer
@@ -263,6 +271,24 @@ def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], 
 
 
 @pytest.mark.slow
+def test_gradients_that_could_not_be_derived_say_why(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """And not that none reaches a node."""
+    panel = opened(bench, show, "tutorial", "c")
+    commands.set_override(bench.space, Override("Identity", "a", OverrideKind.OP))
+    bench.space.debugger.flush()
+    qtbot.waitUntil(lambda: panel.is_current)
+    said = " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+    assert "None: Num gradients 1 generated for op 'a'" in said
+    bench.space.undo_stack.undo()
+    bench.space.select(["labels"])
+    bench.space.debugger.flush()
+    found = bench.space.gradient("labels")
+    assert found is not None
+    assert (found.state, found.why) == ("none", "")
+
+
 def test_one_gradient_is_checked_from_the_inspector(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
