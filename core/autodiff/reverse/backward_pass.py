@@ -82,10 +82,10 @@ class BackwardPass:
         """What goes on from `op`, of what has come back to it."""
         contributions = self._contributions_to(op)
         if not any(contributions):
-            return VjpResult()  # its gradient is None: no rule is called
+            return VjpResult(op.name)  # its gradient is None: no rule is called
         needs_grad = self.slice.needs_input_grad(op)
         if not any(needs_grad) and max(map(len, contributions)) < 2:
-            leaf = VjpResult()  # such as a weight: what came back is its gradient as it is
+            leaf = VjpResult(op.name)  # such as a weight: what came back is its gradient as it is
             self._sum(leaf, op, contributions)
             return leaf
         rule = self._overrides.gradient_name(op) if any(needs_grad) else ""
@@ -99,7 +99,7 @@ class BackwardPass:
 
         rule: the gradient's name, of an op type or of the user's function; "": none.
         needs_grad: which inputs lead to what is asked for."""
-        vjp = VjpResult(rule=rule)
+        vjp = VjpResult(op.name, rule=rule)
         with self.builder.scope(f"{op.name}_grad") as vjp.scope:
             cotangents = self._sum(vjp, op, contributions)
             if any(needs_grad) and any(c is not None for c in cotangents):
@@ -126,23 +126,22 @@ class BackwardPass:
     ) -> list[Contribution | None]:
         """Each output's cotangent, which is the gradient of that output. A tensor that is stopped
         has its gradient, too, but the rule does not get it: nothing flows on from there."""
-        cotangents: list[Contribution | None] = []
-        for index, parts in enumerate(contributions):
-            if not parts:
-                cotangents.append(None)
+        sums = [
+            sum_contributions(self.builder, parts) if parts else None for parts in contributions
+        ]
+        vjp.held = tuple([None if whole is None else whole.dense for whole in sums])
+        for index, whole in enumerate(sums):
+            if whole is None:
                 continue
-            whole = sum_contributions(self.builder, parts)
             ref = TensorRef(op.name, index)
-            vjp.gradients[ref] = whole.dense
             if whole.rows is not None:
-                vjp.slices[ref] = Slices(whole.rows.values, whole.rows.indices)
+                slices = Slices(whole.rows.values, whole.rows.indices)
+                vjp.slices = {**vjp.slices, ref: slices}
             if ref in self.request.stops:
-                why = f"stop_gradient at {ref.short}"
-                vjp.blocked.update((Edge(op.name, i), why) for i in range(len(op.inputs)))
-                cotangents.append(None)
-            else:
-                cotangents.append(whole)
-        return cotangents
+                wires = (Edge(op.name, i) for i in range(len(op.inputs)))
+                vjp.blocked = dict.fromkeys(wires, f"stop_gradient at {ref.short}")
+                sums[index] = None
+        return sums
 
     def _call_rule(
         self, vjp: VjpResult, op: Operation, cotangents: Sequence[Contribution | None]
@@ -154,7 +153,7 @@ class BackwardPass:
             whole = [None if c is None else Tensor(self.builder, c.dense) for c in cotangents]
             found = self.loop_rule(self, op, loop, whole)
             vjp.inside = found.inside
-            vjp.gradients.update(found.zeros)
+            vjp.zeros = found.zeros
             return [None if g is None else Contribution.of(g) for g in found.inputs]
         if vjp.rule != native_name(op):
             vjp.custom = vjp.rule
@@ -175,12 +174,14 @@ class BackwardPass:
         these zeros, as in TensorFlow, not None."""
         rows = vjp.rule not in self.functions and takes_slices(vjp.rule)
         given = [None if c is None else c.bind(self.builder, rows) for c in cotangents]
+        held = [*vjp.held]
         for index in [i for i, c in enumerate(given) if c is None]:
             output = self.builder.get(op.output(index))
             if output.dtype.is_floating or output.dtype.is_complex:
                 zeros = given[index] = self.builder.one("ZerosLike", output)
                 if index in self.slice.asked.get(op.name, ()) and self.slice.is_live(op):
-                    vjp.gradients[output.ref] = zeros.ref
+                    held[index] = zeros.ref
+        vjp.held = tuple(held)
         return given
 
     def _make_own(
@@ -206,16 +207,18 @@ class BackwardPass:
         """Let the gradients go on over the wires, but for stopped ones; say why others have none.
         What leads to nothing that is asked for ends here without a word."""
         sent: list[Contribution | None] = [None] * len(gradients)
+        blocked = dict(vjp.blocked)
         for index, gradient in enumerate(gradients):
             if not needs_grad[index]:
                 continue
             edge = Edge(op.name, index)
             if gradient is None:
                 x = OpView(self.builder, op).inputs[index]
-                vjp.blocked[edge] = say_why_none(op, x.dtype, vjp.custom)
+                blocked[edge] = say_why_none(op, x.dtype, vjp.custom)
             elif edge in self.request.stopped_edges:
-                vjp.blocked[edge] = "stop_gradient on this wire"
+                blocked[edge] = "stop_gradient on this wire"
             else:
-                vjp.edges[edge] = gradient.dense
                 sent[index] = gradient
         vjp.sent = tuple(sent)
+        if blocked:
+            vjp.blocked = blocked

@@ -4,35 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.build.builder import Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 
+NOTHING: Mapping[Any, Any] = MappingProxyType({})  # one for very many
+
 
 @dataclass(slots=True)
 class VjpResult:
-    """The first five are what it adds to a Differentiation.
+    """What it adds to a Differentiation are gradients, slices, edges, blocked and custom. There is
+    one for each operation, so that it keeps tuples, and makes dicts of them when asked.
 
+    name:   of the operation.
+    held:   of each of its outputs, the tensor that holds its gradient.
+    sent:   what goes on over each wire of the operation.
+    zeros:  gradients of other tensors: what a loop's outputs are called outside.
     custom: name of the gradient that was called, where it is not the operation's own.
     rule:   name of the gradient that was called; "" for none.
     scope:  of the operations that were made for it; "" where none were.
     made:   how many those are.
-    sent:   what goes on over each wire of the operation.
     inside: of a loop, the VJPs of its iterations' operations.
     """
 
-    gradients: dict[TensorRef, TensorRef] = field(default_factory=dict)
-    slices: dict[TensorRef, Slices] = field(default_factory=dict)
-    edges: dict[Edge, TensorRef] = field(default_factory=dict)
-    blocked: dict[Edge, str] = field(default_factory=dict)
+    name: str
+    held: tuple[TensorRef | None, ...] = ()
+    sent: tuple[Contribution | None, ...] = ()
+    slices: Mapping[TensorRef, Slices] = field(default_factory=lambda: NOTHING)
+    zeros: Mapping[TensorRef, TensorRef] = field(default_factory=lambda: NOTHING)
+    blocked: Mapping[Edge, str] = field(default_factory=lambda: NOTHING)
     custom: str = ""
     rule: str = ""
     scope: str = ""
     made: int = 0
-    sent: tuple[Contribution | None, ...] = ()
-    inside: Mapping[str, VjpResult] = field(default_factory=dict)
+    inside: Mapping[str, VjpResult] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def gradients(self) -> dict[TensorRef, TensorRef]:
+        """Those that a gradient reached -> the tensor that holds it."""
+        name = self.name
+        found = {TensorRef(name, i): held for i, held in enumerate(self.held) if held is not None}
+        found.update(self.zeros)
+        return found
+
+    @property
+    def edges(self) -> dict[Edge, TensorRef]:
+        """The wires that a gradient goes on over -> the tensor that holds it."""
+        name = self.name
+        return {Edge(name, i): sent.dense for i, sent in enumerate(self.sent) if sent is not None}
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contributions
 from gradstep.core.autodiff.reverse.contributions import Contribution
-from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.autodiff.reverse.vjp_result import NOTHING, VjpResult
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
-_NOTHING: dict[Any, Any] = {}  # of very many VJPs, which nobody adds to once they are copied
 Place = tuple[int, int]  # number of an operation of the VJP, and which of its outputs
 _OUTSIDE = -1  # in the number's place: which of the tensors that the rule got
 
@@ -41,11 +40,11 @@ class _TemplateOp:
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """The VJP of any operation like the one that it was learned from."""
+    """The VJP of any operation like the one that it was learned from. held, sent: see VjpResult."""
 
     made: tuple[_TemplateOp, ...]
-    gradients: tuple[tuple[int, Place], ...]
-    edges: tuple[tuple[int, Place], ...]
+    held: tuple[Place | None, ...]
+    sent: tuple[Place | None, ...]
     blocked: tuple[tuple[int, str], ...]
     rule: str
     custom: str
@@ -146,8 +145,8 @@ class VjpTemplates:
     def _make_template(
         self, vjp: VjpResult, made: list[Operation], places: dict[TensorRef, Place]
     ) -> _Template:
-        if vjp.slices or any(sent is not None and sent.rows for sent in vjp.sent):
-            raise ValueError("rows")
+        if vjp.slices or vjp.zeros or any(sent is not None and sent.rows for sent in vjp.sent):
+            raise ValueError("rows, or a loop")
         numbers = {op.name: number for number, op in enumerate(made)}
         return _Template(
             tuple(
@@ -162,8 +161,8 @@ class VjpTemplates:
                 )
                 for op in made
             ),
-            tuple((ref.index, places[grad]) for ref, grad in vjp.gradients.items()),
-            tuple((edge.index, places[grad]) for edge, grad in vjp.edges.items()),
+            tuple(ref and places[ref] for ref in vjp.held),
+            tuple(None if sent is None else places[sent.dense] for sent in vjp.sent),
             tuple((edge.index, why) for edge, why in vjp.blocked.items()),
             vjp.rule,
             vjp.custom,
@@ -182,22 +181,17 @@ class _Copy:
         scope, name = self._builder.unique(f"{self._op.name}_grad"), self._op.name
         for made in template.made:
             self._add(made, f"{scope}/{made.name}")
-        sent: list[Contribution | None] = [None] * len(self._op.inputs)
-        edges: dict[Edge, TensorRef] = {}
-        for index, place in template.edges:
-            grad = edges[Edge(name, index)] = self._at(place)
-            sent[index] = Contribution(grad)
         return VjpResult(
-            {TensorRef(name, index): self._at(place) for index, place in template.gradients},
-            _NOTHING,
-            edges,
-            {Edge(name, i): why for i, why in template.blocked} if template.blocked else _NOTHING,
+            name,
+            tuple([place and self._at(place) for place in template.held]),
+            tuple([place and Contribution(self._at(place)) for place in template.sent]),
+            NOTHING,
+            NOTHING,
+            {Edge(name, i): why for i, why in template.blocked} if template.blocked else NOTHING,
             template.custom,
             template.rule,
             scope,
             len(template.made),
-            tuple(sent),
-            _NOTHING,
         )
 
     def _add(self, made: _TemplateOp, name: str) -> None:

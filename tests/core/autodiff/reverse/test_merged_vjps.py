@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import attrgetter
 
 from hypothesis import given
@@ -9,19 +10,17 @@ from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.merged_vjps import MergedVjps
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Edge
 
-_GRADIENTS = attrgetter("gradients")
+_BLOCKED = attrgetter("blocked")
 _NAMES = "abcdef"
 _KINDS = st.sampled_from(["none", "first", "second", "both", "swapped", "custom"])
 
 
 def _vjp(name: str, kind: str) -> VjpResult:
-    refs = {"none": [], "first": [0], "second": [1], "both": [0, 1], "swapped": [1, 0]}
-    gradients = {
-        TensorRef(name, i): TensorRef(f"{name}_grad/{kind}", i) for i in refs.get(kind, [0])
-    }
-    return VjpResult(gradients=gradients, custom="mine" if kind == "custom" else "")
+    wires = {"none": [], "first": [0], "second": [1], "both": [0, 1], "swapped": [1, 0]}
+    blocked = {Edge(name, i): f"{kind} {i}" for i in wires.get(kind, [0])}
+    return VjpResult(name, blocked=blocked, custom="mine" if kind == "custom" else "")
 
 
 @given(
@@ -33,11 +32,11 @@ def test_what_changed_is_put_in_where_it_would_come(then: list[str], edits: dict
     now = {**before, **{name: _vjp(name, kind) for name, kind in edits.items()}}
     old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
     again = MergedVjps(now, False, {name: before[name] for name in _NAMES if name in edits})
-    gradients, custom = old.merged(_GRADIENTS), old.custom()
-    assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
+    blocked, custom = old.merged(_BLOCKED), old.custom()
+    assert [*again.merged(_BLOCKED, blocked).items()] == [*anew.merged(_BLOCKED).items()]
     assert [*again.custom(custom).items()] == [*anew.custom().items()]
     if now == before:
-        assert again.merged(_GRADIENTS, gradients) is gradients
+        assert again.merged(_BLOCKED, blocked) is blocked
 
 
 @given(
@@ -56,8 +55,8 @@ def test_of_an_operation_that_is_called_otherwise_it_stays_in_its_place(
     old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
     changed = {called[name]: before[name] for name in _NAMES if name in renamed}
     again = MergedVjps(now, False, changed)
-    gradients, custom = old.merged(_GRADIENTS), old.custom()
-    assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
+    blocked, custom = old.merged(_BLOCKED), old.custom()
+    assert [*again.merged(_BLOCKED, blocked).items()] == [*anew.merged(_BLOCKED).items()]
     assert [*again.custom(custom).items()] == [*anew.custom().items()]
 
 
@@ -66,20 +65,19 @@ def test_what_is_gone_is_looked_at_alone() -> None:
     now = {**before, "b": _vjp("b", "first")}
     asked: list[VjpResult] = []
 
-    def part(vjp: VjpResult) -> dict[TensorRef, TensorRef]:
+    def part(vjp: VjpResult) -> Mapping[Edge, str]:
         asked.append(vjp)
-        return vjp.gradients
+        return vjp.blocked
 
-    known = MergedVjps(before, loops=False).merged(_GRADIENTS)
+    known = MergedVjps(before, loops=False).merged(_BLOCKED)
     found = MergedVjps(now, False, {"b": before["b"]}).merged(part, known)
     assert len(asked) == 2
-    assert [*found] == [*MergedVjps(now, loops=False).merged(_GRADIENTS)]
+    assert [*found] == [*MergedVjps(now, loops=False).merged(_BLOCKED)]
 
 
 def test_vjps_inside_a_loop_come_after_its_own() -> None:
-    loop = VjpResult(
-        gradients={TensorRef("loop"): TensorRef("g")}, inside={"in": _vjp("in", "both")}
-    )
+    wire = Edge("loop", 0)
+    loop = VjpResult("loop", blocked={wire: "it is"}, inside={"in": _vjp("in", "both")})
     merged = MergedVjps({"loop": loop, "a": _vjp("a", "custom")}, loops=True)
-    assert [ref.op for ref in merged.merged(_GRADIENTS)] == ["loop", "in", "in", "a"]
+    assert [edge.op for edge in merged.merged(_BLOCKED)] == ["loop", "in", "in", "a"]
     assert merged.custom() == {"a": "mine"}
