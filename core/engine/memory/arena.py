@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.memory.record_layout import Slot
+from gradstep.core.engine.memory.value_places import Slot
 from gradstep.core.errors import GradstepError
 from gradstep.core.native_extension import copy_aside
 

@@ -7,26 +7,16 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress, count, filterfalse, islice, repeat
+from itertools import filterfalse
 from operator import attrgetter
 from typing import NamedTuple
 
-import numpy as np
-
+from gradstep.core.engine.memory.value_places import Form, Places, Slot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step, has_place, makes_constants
 from gradstep.core.graph.dtypes import TensorType
 
 ALIGNMENT = 64  # bytes; NumPy multiplies 1.5 times as fast as on its usual 16
-
-
-class Slot(NamedTuple):
-    """`size` bytes from `offset` of the arena, holding an array of this shape and dtype."""
-
-    offset: int
-    size: int
-    shape: tuple[int, ...]
-    dtype: np.dtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +34,7 @@ class RecordLayout:
     """
 
     plan: Plan
-    taken: tuple[Slot | None, ...] = ()
+    taken: Places = field(default_factory=Places)
     taken_bytes: int = 0
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
@@ -96,18 +86,18 @@ class RecordLayout:
             moving.update(dict.fromkeys(behind))  # they move with what they are the same as
         if any(self.plan.values[value].variable for value in moving):
             return None
-        places, moved, end = [*self.places], dict[int, Slot](), self.size
+        moved, end = dict[int, Slot](), self.size
         for value in moving:
-            place = places[value]
+            place = self.places[value]
             assert place is not None  # it shared one
             if value in parted:
                 place, end = place._replace(offset=end), end + align(place.size)
             else:
                 place = place._replace(offset=moved[same[value]].offset)
-            places[value] = moved[value] = place
+            moved[value] = place
         layout = replace(
             self,
-            taken=tuple(places),
+            taken=self.places.with_offsets({v: place.offset for v, place in moved.items()}),
             taken_bytes=end,
             taken_same=same,
             taken_kinds=None,
@@ -211,21 +201,21 @@ class RecordLayout:
         return found
 
     @cached_property
-    def places(self) -> tuple[Slot | None, ...]:
-        places = [*self.taken]
-        same = self.same
+    def places(self) -> Places:
+        same, taken, first = self.same, self.taken, len(self.taken)
         outside, end = self.outside, self.taken_bytes
-        for index, form in enumerate(self.forms, len(places)):
+        offsets: list[int | None] = []
+        for index, form in enumerate(self.forms, first):
             if form.shape is None or index in outside or index in self.on_host:
-                places.append(None)
+                offsets.append(None)
                 continue
-            source = places[same[index]] if index in same else None
+            offset, source = None, same.get(index)
             if source is not None:
-                places.append(Slot(source.offset, form.size, form.shape, form.dtype))
-                continue
-            places.append(Slot(end, form.size, form.shape, form.dtype))
-            end += form.room
-        return tuple(places)
+                offset = taken.offset(source) if source < first else offsets[source - first]
+            if offset is None:
+                offset, end = end, end + form.room
+            offsets.append(offset)
+        return taken.and_behind(offsets, self.forms)
 
     @cached_property
     def turns(self) -> Mapping[int, int]:
@@ -256,16 +246,14 @@ class RecordLayout:
     @cached_property
     def size(self) -> int:
         """Bytes of the arena."""
-        new = (p for p in self.places[len(self.taken) :] if p is not None)
-        return max([self.taken_bytes, *(p.offset + align(p.size) for p in new)])
+        return max(self.taken_bytes, self.places.end(len(self.taken)))
 
     @cached_property
     def unplaced(self) -> tuple[int, ...]:
         """Values that have no place in the arena."""
         known = self.taken_unplaced
         first = 0 if known is None else len(self.taken)
-        new = map(operator.is_, islice(self.places, first, None), repeat(None))
-        return (*(known or ()), *compress(count(first), new))
+        return (*(known or ()), *self.places.unplaced(first))
 
     @cached_property
     def by_reference(self) -> tuple[int, ...]:
@@ -298,16 +286,6 @@ def is_sure(plan: Plan, step: Step) -> bool:
     """Whether a step that keeps bytes cannot fail: a Switch does where its predicate is no
     scalar."""
     return all(plan.values[v].type.shape.is_static for v in step.reads)
-
-
-class Form(NamedTuple):
-    """What values of one type ask of memory. shape: None if that is not known before running.
-    room: `size`, up to where the next value may begin."""
-
-    shape: tuple[int, ...] | None
-    dtype: np.dtype
-    size: int = 0
-    room: int = 0
 
 
 def _form(kind: TensorType) -> Form:

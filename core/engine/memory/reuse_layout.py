@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradstep.core.engine.memory.buffer_sharing import Storage, allocate, internal, last_uses, share
-from gradstep.core.engine.memory.record_layout import RecordLayout, Slot, is_sure
+from gradstep.core.engine.memory.record_layout import RecordLayout, is_sure
 from gradstep.core.engine.memory.storage_views import NO_PARTS, Parts, parts_of
+from gradstep.core.engine.memory.value_places import Form, Places
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.ops.declare.ufunc import BLOCK
 
@@ -69,15 +70,14 @@ class ReuseLayout(RecordLayout):
         return rows
 
     @cached_property
-    def places(self) -> tuple[Slot | None, ...]:
+    def places(self) -> Places:
         """Offsets in the arena, or in the variable's own memory for values in `held`; of parts
         none."""
         _ = self.size  # settles the offsets
         placed = self.storages.keys() - self.parts.of.keys()
-        return tuple(
-            self._place(i, max(self.storages[i].offset, 0)) if i in placed else None
-            for i in range(len(self.plan.values))
-        )
+        values = range(len(self.plan.values))
+        offsets = (max(self.storages[i].offset, 0) if i in placed else None for i in values)
+        return Places(offsets, [*map(self._form, values)])
 
     @cached_property
     def by_reference(self) -> tuple[int, ...]:
@@ -124,11 +124,11 @@ class ReuseLayout(RecordLayout):
         form = self.forms[index]
         if form.shape is None or index in self.outside:
             return None
-        return form.size if index not in self.partial else self._place(index, 0).size
+        return self._form(index).size
 
-    def _place(self, index: int, offset: int) -> Slot:
+    def _form(self, index: int) -> Form:
+        """Of what there is of a value at a time."""
         form = self.forms[index]
-        assert form.shape is not None
         if index not in self.partial:
-            return Slot(offset, form.size, form.shape, form.dtype)
-        return Slot(offset, BLOCK * form.dtype.itemsize, (BLOCK,), form.dtype)
+            return form
+        return Form((BLOCK,), form.dtype, BLOCK * form.dtype.itemsize)

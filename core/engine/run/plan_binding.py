@@ -36,7 +36,8 @@ from gradstep.core.engine.memory.host_values import (
     iteration_host_values,
     reads_on_host,
 )
-from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
+from gradstep.core.engine.memory.record_layout import RecordLayout
+from gradstep.core.engine.memory.value_places import Slot
 from gradstep.core.engine.placed_backend import PlacedBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
@@ -164,7 +165,9 @@ class Binding:
         # One array for each place: NumPy takes in-place work for granted only on one and the same.
         views: dict[Slot, Any] = {}
         self._cells += [None] * (values - first)
-        for index, place in enumerate(self.layout.places[first:], first):
+        places = self.layout.places
+        for index in range(first, values):
+            place = places[index]
             if place is not None and index not in self.layout.held:
                 if place not in views:
                     views[place] = self._view(place, index)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.record_layout import Slot
+from gradstep.core.engine.memory.value_places import Slot
 from gradstep.core.engine.numpy_backend import NumpyBackend
 
 

@@ -1,0 +1,85 @@
+"""Where values lie: of each an offset, and a form that very many have in common."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_NOWHERE = -1
+
+
+class Slot(NamedTuple):
+    """`size` bytes from `offset` of the arena, holding an array of this shape and dtype."""
+
+    offset: int
+    size: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class Form(NamedTuple):
+    """What values of one type ask of memory. shape: None if that is not known before running.
+    room: `size`, up to where the next value may begin."""
+
+    shape: tuple[int, ...] | None
+    dtype: np.dtype
+    size: int = 0
+    room: int = 0
+
+    def at(self, offset: int) -> Slot:
+        """The place of one that begins there."""
+        assert self.shape is not None
+        return Slot(offset, self.size, self.shape, self.dtype)
+
+
+class Places:
+    """Value -> its place, None where it has none. offsets: of each value, None likewise. A place
+    is made when it is asked for: there are as many as values."""
+
+    __slots__ = ("_forms", "_offsets")
+
+    def __init__(self, offsets: Iterable[int | None] = (), forms: Sequence[Form] = ()) -> None:
+        self._offsets = array("q", [_NOWHERE if at is None else at for at in offsets])
+        self._forms = forms
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __getitem__(self, value: int) -> Slot | None:
+        offset = self._offsets[value]
+        return None if offset == _NOWHERE else self._forms[value].at(offset)
+
+    def __iter__(self) -> Iterator[Slot | None]:
+        return map(self.__getitem__, range(len(self)))
+
+    def and_behind(self, offsets: Iterable[int | None], forms: Sequence[Form]) -> Places:
+        """These, and those of further values."""
+        found = Places(offsets, forms)
+        if len(self):
+            found._offsets, found._forms = self._offsets + found._offsets, [*self._forms, *forms]
+        return found
+
+    def with_offsets(self, offsets: Mapping[int, int]) -> Places:
+        """The same, but for some values, which are moved."""
+        found = Places((), self._forms)
+        found._offsets = self._offsets[:]
+        for value, offset in offsets.items():
+            found._offsets[value] = offset
+        return found
+
+    def offset(self, value: int) -> int | None:
+        """Where one begins."""
+        offset = self._offsets[value]
+        return None if offset == _NOWHERE else offset
+
+    def unplaced(self, first: int) -> list[int]:
+        """From value `first` on those that have no place."""
+        return [v for v in range(first, len(self)) if self._offsets[v] == _NOWHERE]
+
+    def end(self, first: int) -> int:
+        """Behind all from value `first` on."""
+        pairs = zip(self._offsets[first:], self._forms[first:], strict=True)
+        return max((at + form.room for at, form in pairs if at != _NOWHERE), default=0)
