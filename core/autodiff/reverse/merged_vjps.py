@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, filterfalse
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, dropwhile, filterfalse, islice
+from operator import attrgetter, ne
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.graph.other_keys import with_other_keys
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.spliced_mapping import spliced
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 _CUSTOM = attrgetter("custom")
+_FEW = 64  # VJPs that have more than before, whose entries are put in one by one
 
 
 class MergedVjps:
@@ -62,11 +64,12 @@ class MergedVjps:
         before: Mapping[_K, _V],
         changed: Changed,
     ) -> Mapping[_K, _V] | None:
-        """None where entries come among others, which then have other places. One for another
-        key is in the place of the one that it is instead of."""
+        """None where that would take longer. One for another key is in the place of the one that
+        it is instead of; one that comes among others stands before what comes next."""
         if not before:
             return self._entries(part, map(self._vjps.__getitem__, changed)) or before
         entries, gone, renamed = dict[_K, _V](), list[_K](), dict[_K, _K]()
+        grown: dict[str, list[_K]] = {}  # what comes
         for name, vjp in changed.items():
             old = {} if vjp is None else part(vjp)
             new = part(self._vjps[name])
@@ -74,20 +77,38 @@ class MergedVjps:
                 named = {b: a for a, b in zip(old, new, strict=True) if a != b}
                 renamed.update((a, b) for b, a in named.items())
                 entries.update((key, new[key]) for key in named)
-            elif [*filter(new.__contains__, old)] != [*new]:
-                return None
-            else:
+            elif [*filter(new.__contains__, old)] == [*new]:
                 gone += filterfalse(new.__contains__, old)
+            elif [*filter(old.__contains__, new)] == [*old] and len(grown) < _FEW:
+                grown[name] = [*filterfalse(old.__contains__, new)]
+            else:
+                return None
             entries.update((key, value) for key, value in new.items() if old.get(key) != value)
         if renamed:
             before = with_other_keys(before, renamed)
         elif not entries and not gone:
             return before
-        found = copied(before)
+        found = spliced(before, gone, [*self._places(part, before, grown)] if grown else [])
         found.update(entries)
-        for key in gone:
-            del found[key]
         return found
+
+    def _places(
+        self,
+        part: Callable[[VjpResult], Mapping[_K, _V]],
+        before: Mapping[_K, _V],
+        grown: Mapping[str, Sequence[_K]],
+    ) -> Iterator[tuple[int, _K, _V]]:
+        """Before which place of `before` each entry of a VJP comes that has more than it had."""
+        keys, names = [*before], [*self._vjps]
+        for name, new in grown.items():
+            own, start = part(self._vjps[name]), names.index(name) + 1
+            for key in new:
+                later = map(self._vjps.__getitem__, islice(names, start, None))
+                following = chain(
+                    dropwhile(partial(ne, key), own), chain.from_iterable(map(part, later))
+                )
+                beyond = next(filter(before.__contains__, following), None)
+                yield len(keys) if beyond is None else keys.index(beyond), key, own[key]
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:
