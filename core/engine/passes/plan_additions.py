@@ -48,7 +48,7 @@ class Additions:
             phase=near.phase,
         )
         if kind is not None:
-            self._values.append(PlanValue(kind, op.output()))
+            self._values.append(PlanValue(kind, op.name, 0))
             writes = (value,)
         definition, also = lookup(type), tuple(also)
         steps.append(

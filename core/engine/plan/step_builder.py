@@ -49,7 +49,7 @@ class Resolver:
         for ref, kind in types.fed.items():
             there = [*self._fed.get(ref.op, ())]
             there += [None] * (ref.index + 1 - len(there))
-            there[ref.index] = self._value(PlanValue(kind, ref))
+            there[ref.index] = self._value(PlanValue(kind, *ref))
             self._fed[ref.op] = tuple(there)
         self.where.update(self._fed)
 
@@ -164,7 +164,7 @@ class Resolver:
 
     def _store(self, name: str, variable: Variable) -> None:
         self.variables[name] = variable
-        self.versions[name] = [self._value(PlanValue(variable.type, variable=name))]
+        self.versions[name] = [self._value(PlanValue(variable.type, name))]
 
     def _written(self, op: Operation, sources: list[int | str], index: int) -> str:
         source = sources[index]
@@ -185,14 +185,14 @@ class Resolver:
         return source
 
     def _new_version(self, variable: str) -> int:
-        index = self._value(PlanValue(self.variables[variable].type, variable=variable))
+        index = self._value(PlanValue(self.variables[variable].type, variable))
         self.versions[variable].append(index)
         return index
 
     def _outputs(self, op: Operation, outputs: Outputs) -> tuple[int, ...]:
         """A value for each output."""
         name = op.name
-        made = tuple([self._value(PlanValue(x, TensorRef(name, i))) for i, x in enumerate(outputs)])
+        made = tuple([self._value(PlanValue(x, name, i)) for i, x in enumerate(outputs)])
         self._stand(op, made)
         return made
 

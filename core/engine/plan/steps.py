@@ -25,12 +25,26 @@ TAKE_EMPTY = frozenset(
 )
 
 
+_VERSION = -1
+
+
 class PlanValue(NamedTuple):
-    """One array. `ref` is the tensor it is, or None for a version of `variable`."""
+    """One array: output number `output` of operation `name`, or a version of variable `name`. (A
+    tuple of what a TensorRef is of: there are as many as tensors.)"""
 
     type: TensorType
-    ref: TensorRef | None = None
-    variable: str = ""
+    name: str = ""
+    output: int = _VERSION
+
+    @property
+    def ref(self) -> TensorRef | None:
+        """The tensor it is; None for a version of a variable."""
+        return None if self.output == _VERSION else TensorRef(self.name, self.output)
+
+    @property
+    def variable(self) -> str:
+        """The variable it is a version of; "" for a tensor."""
+        return self.name if self.output == _VERSION else ""
 
 
 def has_place(value: PlanValue) -> bool:

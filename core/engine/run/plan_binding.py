@@ -222,11 +222,11 @@ class Binding:
 
     def _maker(self, index: int) -> str:
         """The operation that makes a value, or declares the variable that it is the first of."""
-        plan, (_, ref, name) = self.plan, self.plan.values[index]
-        if ref is not None:
-            return ref.op
+        plan, value = self.plan, self.plan.values[index]
+        if not value.variable:
+            return value.name
         made_by = plan.made_by[index]
-        return plan.steps[made_by].op.name if made_by >= 0 else plan.variables[name].op
+        return plan.steps[made_by].op.name if made_by >= 0 else plan.variables[value.name].op
 
     def _make_constant(self, step: Step) -> None:
         try:
