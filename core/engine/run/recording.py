@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import compress, count, repeat
-from operator import is_, is_not, itemgetter
+from operator import is_, is_not, itemgetter, not_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,8 +28,10 @@ from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import trace_of
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.plan_binding import Binding
+from gradstep.core.engine.run.taken_calls import TakenCalls
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -555,7 +557,8 @@ class Recording(Binding):
     def _turn(self) -> None:
         """Take each variable's last version for the first, and write the next last one over what
         was the first: so nothing is copied from run to run. There are calls for either way."""
-        if self._aside is None:
+        is_first = self._aside is None
+        if is_first:
             cells = [*self._cells]
             for index, other in self.layout.turns.items():
                 cells[index] = self._cells[other]
@@ -568,6 +571,24 @@ class Recording(Binding):
         now = self._cells, self._calls, self._empty, self._loops
         self._cells, self._calls, self._empty, self._loops = self._aside
         self._aside, self._turned = now, not self._turned
+        if is_first:
+            _, calls, empty, _ = now
+            self._taken, self._taken_empty = self._calls_either_way(calls), empty or set()
+            self._were_unsplit = calls.is_unsplit
+
+    def _calls_either_way(self, calls: StepCalls) -> TakenCalls:
+        """Of the calls for one way round those that are the same for the other: they know arrays
+        alone, and none of those that change places."""
+        if self.copies is not None or self.plan.kernels or self.layout.on_host:
+            return TakenCalls()
+        others = {*self.layout.turns, *compress(count(), map(not_, self._fixed))}
+
+        def is_other(step: Step) -> bool:
+            if step.guard is not None or step.iteration is not None:
+                return True
+            return not (others.isdisjoint(step.reads) and others.isdisjoint(step.writes))
+
+        return TakenCalls(self.plan.steps, calls.by_step).without(is_other)
 
     def _start(self, version: int, array: Any) -> None:
         """Put a variable's value where its first version lies; None: it has none."""
