@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import LOOP, Loop, require_sound, within
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.native import file_schema
@@ -24,7 +27,7 @@ def write_graph(graph: Graph, files: TensorFiles) -> list[file_schema.OperationR
 
 def read_graph(records: list[file_schema.OperationRecord], source: TensorSource) -> Graph:
     """The inverse of `write_graph`. Raises GradstepError."""
-    graph = _graph(records, source)
+    graph = _Reader(source).graph(records)
     counted = Counter(op.name for op in within(graph))
     for name, count in counted.items():
         if count > 1:
@@ -61,45 +64,74 @@ def _write(value: Any, files: TensorFiles) -> file_schema.AttributeRecord:
     )
 
 
-def _graph(records: list[file_schema.OperationRecord], source: TensorSource) -> Graph:
-    operations: dict[str, Operation] = {}
-    for record in records:
-        if record.name in operations:
-            raise _bad(f"two operations are named '{record.name}'")
-        try:
-            operations[record.name] = _operation(record, source)
-        except GradstepError as error:
-            raise error.at(record.name) from None
-    return Graph(operations)
+# Attributes of these classes that are equal, and of the same class, are the same in every bit.
+_EXACT = frozenset({DType, Shape, bool, int, str, bytes})
 
 
-def _operation(record: file_schema.OperationRecord, source: TensorSource) -> Operation:
-    op = Operation(
-        name=record.name,
-        type=record.type,
-        inputs=tuple(None if text is None else TensorRef.parse(text) for text in record.inputs),
-        control_inputs=tuple(record.control_inputs),
-        attrs={key: _read(key, value, source) for key, value in record.attrs.items()},
-        device=record.device,
-        origin=record.origin,
-        phase=record.phase,
-    )
-    require_sound(op)
-    return op
+class _Reader:
+    """Makes operations of records. What many of them say alike, names of others above all, is one
+    object: a large graph would take half as much again."""
 
+    def __init__(self, source: TensorSource) -> None:
+        self._source = source
+        self._texts: dict[str, str] = {}
+        self._refs: dict[str, TensorRef] = {}
+        self._attrs: dict[tuple[Any, ...], Mapping[str, Any]] = {}
 
-def _read(key: str, record: file_schema.AttributeRecord, source: TensorSource) -> Any:
-    if isinstance(record, file_schema.LoopAttribute) and key != LOOP:
-        raise _bad(f"attribute '{key}' is a loop, which only '{LOOP}' can be")
-    if not isinstance(record, file_schema.LoopAttribute):
-        return read_attribute(record, source)
-    return Loop(
-        graph=_graph(record.operations, source),
-        variables=tuple(record.variables),
-        captures=tuple(record.captures),
-        cond=TensorRef.parse(record.cond),
-        results=tuple(TensorRef.parse(text) for text in record.results),
-    )
+    def graph(self, records: list[file_schema.OperationRecord]) -> Graph:
+        operations: dict[str, Operation] = {}
+        for record in records:
+            if record.name in operations:
+                raise _bad(f"two operations are named '{record.name}'")
+            try:
+                op = self._operation(record)
+            except GradstepError as error:
+                raise error.at(record.name) from None
+            operations[op.name] = op
+        return Graph(operations)
+
+    def _operation(self, record: file_schema.OperationRecord) -> Operation:
+        op = Operation(
+            name=self._text(record.name),
+            type=self._text(record.type),
+            inputs=tuple([None if text is None else self._ref(text) for text in record.inputs]),
+            control_inputs=tuple(map(self._text, record.control_inputs)),
+            attrs=self._shared({key: self._read(key, x) for key, x in record.attrs.items()}),
+            device=self._text(record.device),
+            origin=self._text(record.origin),
+            phase=record.phase,
+        )
+        require_sound(op)
+        return op
+
+    def _text(self, text: str) -> str:
+        return self._texts.setdefault(text, text)
+
+    def _ref(self, text: str) -> TensorRef:
+        found = self._refs.get(text)
+        if found is None:
+            op, index = TensorRef.parse(text)
+            found = self._refs[text] = TensorRef(self._text(op), index)
+        return found
+
+    def _shared(self, attrs: dict[str, Any]) -> Mapping[str, Any]:
+        classes = tuple(map(type, attrs.values()))
+        if not _EXACT.issuperset(classes):
+            return attrs
+        return self._attrs.setdefault((*attrs.items(), classes), MappingProxyType(attrs))
+
+    def _read(self, key: str, record: file_schema.AttributeRecord) -> Any:
+        if isinstance(record, file_schema.LoopAttribute) and key != LOOP:
+            raise _bad(f"attribute '{key}' is a loop, which only '{LOOP}' can be")
+        if not isinstance(record, file_schema.LoopAttribute):
+            return read_attribute(record, self._source)
+        return Loop(
+            graph=self.graph(record.operations),
+            variables=tuple(record.variables),
+            captures=tuple(record.captures),
+            cond=self._ref(record.cond),
+            results=tuple(map(self._ref, record.results)),
+        )
 
 
 def _bad(message: str) -> GradstepError:
