@@ -37,9 +37,11 @@ class BackwardSlice:
         self, graph: Graph, types: TensorTypes, of: Sequence[TensorRef], wrt: Sequence[TensorRef]
     ) -> None:
         self.graph, self.types, self.of, self.wrt = graph, types, tuple(of), tuple(wrt)
-        self.asked: dict[str, set[int]] = {}
-        for ref in wrt:
-            self.asked.setdefault(ref.op, set()).add(ref.index)
+        self.asked: dict[str, frozenset[int]] = {}
+        alike: dict[frozenset[int], frozenset[int]] = {}  # of nearly all the first output is asked
+        for op, index in wrt:
+            outputs = self.asked.get(op, frozenset()) | {index}
+            self.asked[op] = alike.setdefault(outputs, outputs)
         self.exits = _exits(graph, wrt)
         below, self.live = _below(graph, types, self.asked.keys())
         self.path: dict[str, Operation] = {}

@@ -21,6 +21,8 @@ class Scratch:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._held: list[Any] = []
+        # Number in `_held`, shape, type -> an array there: one for all steps that take the like.
+        self._arrays: dict[tuple[int, tuple[int, ...], np.dtype], Any] = {}
         self._given = 0
         self._others: list[Scratch] = []
 
@@ -39,10 +41,14 @@ class Scratch:
         return self._others[number - 1].vacated()
 
     def __call__(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-        size = math.prod(shape) * dtype.itemsize
-        if self._given == len(self._held):
+        number, size = self._given, math.prod(shape) * dtype.itemsize
+        if number == len(self._held):
             self._held.append(self._backend.empty((size,), np.dtype(np.uint8)))
-        elif self._held[self._given].size < size:  # what was smaller, calls bound to it keep
-            self._held[self._given] = self._backend.empty((size,), np.dtype(np.uint8))
+        elif self._held[number].size < size:  # what was smaller, calls bound to it keep
+            self._held[number] = self._backend.empty((size,), np.dtype(np.uint8))
+            self._arrays = {key: x for key, x in self._arrays.items() if key[0] != number}
         self._given += 1
-        return self._held[self._given - 1][:size].view(dtype).reshape(shape)
+        key = number, shape, dtype
+        if key not in self._arrays:
+            self._arrays[key] = self._held[number][:size].view(dtype).reshape(shape)
+        return self._arrays[key]

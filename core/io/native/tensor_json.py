@@ -37,7 +37,8 @@ def from_json(dtype: DType, shape: Sequence[int], data: Any) -> np.ndarray:
         values = [read(x) for x in flat]
         if dtype is DType.STRING:
             return objects(values, shape)
-        return np.array(values, dtype=dtype.numpy).reshape(tuple(shape))
+        # A copy holds nothing but its elements; what is reshaped, the array that it was as well.
+        return np.array(values, dtype=dtype.numpy).reshape(tuple(shape)).copy()
     except (TypeError, ValueError, OverflowError) as error:
         raise _bad(f"{error}") from None
 
