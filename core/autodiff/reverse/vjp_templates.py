@@ -6,7 +6,7 @@ for any other tensor, or that deals in rows, is not copied.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contribut
 from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.autodiff.reverse.vjp_result import NOTHING, VjpResult
 from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Edge, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.type_memo import attrs_key
@@ -40,9 +41,11 @@ class _TemplateOp:
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """The VJP of any operation like the one that it was learned from. held, sent: see VjpResult."""
+    """The VJP of any operation like the one that it was learned from. held, sent: see VjpResult.
+    scopes: those within the VJP's, "" for itself, and what the operations in each are called."""
 
     made: tuple[_TemplateOp, ...]
+    scopes: tuple[tuple[str, frozenset[str]], ...]
     held: tuple[Place | None, ...]
     sent: tuple[Place | None, ...]
     blocked: tuple[tuple[int, str], ...]
@@ -145,13 +148,15 @@ class VjpTemplates:
     def _make_template(
         self, vjp: VjpResult, made: list[Operation], places: dict[TensorRef, Place]
     ) -> _Template:
-        if vjp.slices or vjp.zeros or any(sent is not None and sent.rows for sent in vjp.sent):
-            raise ValueError("rows, or a loop")
+        loops = any(loop_of(op) is not None for op in made)
+        if loops or vjp.slices or any(sent is not None and sent.rows for sent in vjp.sent):
+            raise ValueError("rows, or loops")
         numbers = {op.name: number for number, op in enumerate(made)}
+        names = [_strip_scope(vjp.scope, op.name) for op in made]
         return _Template(
             tuple(
                 _TemplateOp(
-                    _strip_scope(vjp.scope, op.name),
+                    name,
                     op.type,
                     tuple(places[ref] for ref in op.inputs if ref is not None),
                     tuple(numbers[name] for name in op.control_inputs),
@@ -159,8 +164,9 @@ class VjpTemplates:
                     self._types[op.name],  # type: ignore[arg-type]
                     self._constants.get(op.name),
                 )
-                for op in made
+                for name, op in zip(names, made, strict=True)
             ),
+            _by_scope(names),
             tuple(ref and places[ref] for ref in vjp.held),
             tuple(None if sent is None else places[sent.dense] for sent in vjp.sent),
             tuple((edge.index, why) for edge, why in vjp.blocked.items()),
@@ -179,6 +185,8 @@ class _Copy:
 
     def make(self, template: _Template) -> VjpResult:
         scope, name = self._builder.unique(f"{self._op.name}_grad"), self._op.name
+        for inner, names in template.scopes:
+            self._builder.names.fill(f"{scope}/{inner}" if inner else scope, names)
         for made in template.made:
             self._add(made, f"{scope}/{made.name}")
         return VjpResult(
@@ -216,6 +224,15 @@ def _tensors_seen(op: Operation, contributions: Contributions) -> list[TensorRef
     refs += [TensorRef(op.name, index) for index in range(len(contributions))]
     refs += [part.dense for parts in contributions for part in parts]
     return refs
+
+
+def _by_scope(names: Iterable[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The scopes of operations, and how they are called there, in small letters."""
+    found: dict[str, set[str]] = {}
+    for name in names:
+        scope, _, rest = name.lower().rpartition("/")
+        found.setdefault(scope, set()).add(rest)
+    return tuple((scope, frozenset(rest)) for scope, rest in found.items())
 
 
 def _strip_scope(scope: str, name: str) -> str:

@@ -132,8 +132,8 @@ class GraphBuilder(Surroundings):
     def add_typed(
         self, operation: Operation, outputs: tuple[TensorType, ...], constant: np.ndarray | None
     ) -> None:
-        """The same for one of which is known what would be inferred."""
-        self._put(operation)
+        """The same for one of which is known what would be inferred, and whose name was taken."""
+        self._keep(operation)
         self._inferrer.put(operation.name, outputs, constant)
 
     def repeat(self, graph: Graph, names: Sequence[str]) -> None:
@@ -230,12 +230,15 @@ class GraphBuilder(Surroundings):
             raise crossing_error(inner, name, self.branch is not None and self.branch.goes_round)
 
     def _put(self, operation: Operation) -> None:
+        self._names.take(operation.name)
+        if (loop := loop_of(operation)) is not None:
+            self._names.take_all([o.name for o in within(loop.graph) if o.name not in self._inside])
+        self._keep(operation)
+
+    def _keep(self, operation: Operation) -> None:
         name, waits = operation.name, operation.control_inputs
         if name in self._before and alike(operation, self._before[name]):
             operation = self._before[name]
-        self._names.take(name)
-        if (loop := loop_of(operation)) is not None:
-            self._names.take_all([o.name for o in within(loop.graph) if o.name not in self._inside])
         if waits and not all(map(self._operations.__contains__, waits)):
             self._in_order = False
         self._operations[name] = operation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from functools import reduce
 from itertools import chain
 from typing import NamedTuple
@@ -54,14 +54,33 @@ class _Log:
 
 
 class _Layer(NamedTuple):
-    """Names that were taken after others. gone, gone_scopes: those among these that are free again;
-    cleared: scopes that are, with all in them."""
+    """Names that were taken after others. filled: scope -> what comes after it in the names of
+    operations that it was made with, one object for all that are alike. gone, gone_scopes: those
+    among the names before that are free again; cleared: scopes that are, with all in them."""
 
     operations: set[str]
+    filled: dict[str, frozenset[str]]
     scopes: set[str]
     gone: set[str]
     gone_scopes: set[str]
     cleared: set[str]
+
+    def has_operation(self, lower: str) -> bool:
+        if lower in self.operations:
+            return True
+        scope, _, rest = lower.rpartition("/")
+        return rest in self.filled.get(scope, ())
+
+    @property
+    def size(self) -> int:
+        """How many operations there are."""
+        return len(self.operations) + sum(map(len, self.filled.values()))
+
+    def drop(self, operations: Set[str], scopes: Set[str]) -> None:
+        """Let go what is among these."""
+        self.operations.difference_update(operations)
+        self.scopes.difference_update(scopes)
+        _take_out(self.filled, operations)
 
     def clears(self, lower: str) -> bool:
         """Whether all that was called so before this, or lay there, is gone."""
@@ -74,6 +93,8 @@ class _Layer(NamedTuple):
     def onto(self, before: _Layer) -> _Layer:
         """Both in one."""
         operations, scopes = before.operations - self.gone, before.scopes - self.gone_scopes
+        filled = before.filled.copy()
+        _take_out(filled, self.gone)
         if self.cleared:
             inside = set[str]()
             for scope in sorted(before.scopes):  # each after those around it
@@ -81,8 +102,23 @@ class _Layer(NamedTuple):
                     inside.add(scope)
             scopes -= inside
             operations = {n for n in operations if n.rpartition("/")[0] not in inside}
-        gone = (x | y for x, y in zip(before[2:], self[2:], strict=True))
-        return _Layer(operations | self.operations, scopes | self.scopes, *gone)
+            filled = {scope: rest for scope, rest in filled.items() if scope not in inside}
+        filled.update(self.filled)
+        return _Layer(
+            operations | self.operations,
+            filled,
+            scopes | self.scopes,
+            before.gone | self.gone,
+            before.gone_scopes | self.gone_scopes,
+            before.cleared | self.cleared,
+        )
+
+
+def _take_out(filled: dict[str, frozenset[str]], names: Iterable[str]) -> None:
+    for name in names if filled else ():
+        scope, _, rest = name.rpartition("/")
+        if rest in filled.get(scope, ()):
+            filled[scope] -= {rest}
 
 
 class Names:
@@ -95,7 +131,7 @@ class Names:
     def __init__(self, base: Names | None = None, earlier: tuple[_Layer, ...] = ()) -> None:
         self._base = base
         self._earlier = earlier  # the latest first
-        self._own = _Layer(set(), set(), set(), set(), set())
+        self._own = _Layer(set(), {}, set(), set(), set(), set())
         self._operations, self._scopes = self._own.operations, self._own.scopes
         self._fresh: set[str] = set()  # scopes that nothing lay in when they were opened
         self._last: dict[str, int] = {}  # name -> the last number that was put to it
@@ -106,6 +142,11 @@ class Names:
         """For somebody who adds to these, to which nobody else adds from here on."""
         return Names(self)
 
+    def settle(self) -> None:
+        """Nobody adds to these any more: forget what only that takes."""
+        self._fresh.clear()
+        self._last.clear()
+
     def again(self, base: Names) -> Names:
         """What these have besides their base, upon another one; to be taken from by `drop`."""
         return Names(base, self._layers())
@@ -113,18 +154,19 @@ class Names:
     def everything(self) -> tuple[set[str], set[str]]:
         """All operations, and all scopes."""
         own = reduce(_Layer.onto, self._layers())
+        filled = (f"{scope}/{rest}" for scope, names in own.filled.items() for rest in names)
+        operations, scopes = own.operations.union(filled), own.scopes
         if self._base is None:
-            return own.operations, own.scopes
-        operations, scopes = self._base.everything()
-        return operations | own.operations, scopes | own.scopes
+            return operations, scopes
+        before = self._base.everything()
+        return before[0] | operations, before[1] | scopes
 
     def drop(self, names: Iterable[str], scopes: Iterable[str] = ()) -> None:
         """Let names go that are not in the base."""
         gone, gone_scopes = ({*map(str.lower, each)} for each in (names, scopes))
         self._own.gone.update(gone)
         self._own.gone_scopes.update(gone_scopes)
-        self._operations -= gone
-        self._scopes -= gone_scopes
+        self._own.drop(gone, gone_scopes)
 
     def clear(self, scope: str) -> None:
         """Let a scope go that is not in the base, with all in it; nothing has been added yet."""
@@ -139,6 +181,15 @@ class Names:
         self._operations.update(lower)
         for scope in {name.rpartition("/")[0] for name in lower}:
             self._open(scope)
+
+    def fill(self, scope: str, names: frozenset[str]) -> None:
+        """`take` for operations of a scope that nothing lies in. names: what comes after the scope,
+        in small letters."""
+        lower = scope.lower()
+        self._own.filled[lower] = names
+        if self._log is not None:
+            self._log.operations.update(f"{lower}/{name}" for name in names)
+        self._open(lower)
 
     def take(self, name: str) -> None:
         """For an operation. Raises GradstepError when another is called so."""
@@ -214,7 +265,7 @@ class Names:
         if len(found) <= _DEEPEST:
             return found
         latest, first = reduce(_Layer.onto, found[:-1]), found[-1]
-        if 4 * len(latest.operations) < len(first.operations):
+        if 4 * latest.size < first.size:
             return latest, first
         return (latest.onto(first),)
 
@@ -229,7 +280,7 @@ class Names:
 
     def _is_there(self, lower: str, operation: bool, scope: bool) -> bool:
         """As an operation, or as a scope."""
-        if (operation and lower in self._operations) or (scope and lower in self._scopes):
+        if (operation and self._own.has_operation(lower)) or (scope and lower in self._scopes):
             return True
         if lower.rpartition("/")[0] in self._fresh:
             return False
@@ -245,7 +296,7 @@ class Names:
             scope = scope and lower not in later.gone_scopes
             if later.clears(lower):
                 return False
-            if (operation and lower in layer.operations) or (scope and lower in layer.scopes):
+            if (operation and layer.has_operation(lower)) or (scope and lower in layer.scopes):
                 return True
             later = layer
         return False
@@ -303,4 +354,5 @@ def _names_again(graph: Graph) -> Names | None:
 def keep_names(graph: Graph, names: Names) -> None:
     """Let `names_of(graph)` say `names`, to which nobody adds any more: whoever made the graph has
     them already."""
+    names.settle()
     _known[graph] = names
