@@ -99,7 +99,7 @@ def pack_calls(calls: Iterable[Call]) -> list[Call]:
 def _made_anew(call: partial[Any]) -> Call:
     if call.keywords:
         return partial(call.func, *call.args, **call.keywords)
-    return make_call(call.func, tuple([*call.args]))
+    return make_call(call.func, (*call.args,))
 
 
 def _slice_of(calls: Sequence[Call], first: int, last: int) -> Runner:
