@@ -91,8 +91,9 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
     wanted = (loop.cond.op, *(ref.op for ref in loop.results))
     needed = Needed(loop.graph, {TensorRef(name): None for name in loop.arguments}, wanted)
     first = loop.graph.ancestors([loop.cond.op])
-    before = [op for op in needed.operations if op.name in first]
-    after = [op for op in needed.operations if op.name not in first]
+    every = needed.operations
+    before = [op for op in every if op.name in first]
+    after = [op for op in every if op.name not in first]
     for op in (*before, *after):
         if op.name not in resolver.given:
             resolver.add(op)

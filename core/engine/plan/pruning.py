@@ -74,7 +74,7 @@ class Needed:
         """What must run, in order."""
         return [*filter(self.counts.__contains__, self.graph.order)]
 
-    @cached_property
+    @property
     def operations(self) -> list[Operation]:
         """What must run, in order."""
         return [*map(self.graph.operations.__getitem__, self.names)]
