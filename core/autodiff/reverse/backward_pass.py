@@ -116,8 +116,8 @@ class BackwardPass:
         for output, seed in self.seeds.get(op.name, ()):
             found[output].append(seed)
         for output, reader, index in self.slice.arrivals.get(op.name, ()):
-            sent = self.vjps[reader].sent
-            if sent and (contribution := sent[index]) is not None:
+            contribution = self.vjps[reader].contribution(index)
+            if contribution is not None:
                 found[output].append(contribution)
         return found
 
@@ -206,7 +206,7 @@ class BackwardPass:
     ) -> None:
         """Let the gradients go on over the wires, but for stopped ones; say why others have none.
         What leads to nothing that is asked for ends here without a word."""
-        sent: list[Contribution | None] = [None] * len(gradients)
+        sent: list[TensorRef | None] = [None] * len(gradients)
         blocked = dict(vjp.blocked)
         for index, gradient in enumerate(gradients):
             if not needs_grad[index]:
@@ -218,7 +218,9 @@ class BackwardPass:
             elif edge in self.request.stopped_edges:
                 blocked[edge] = "stop_gradient on this wire"
             else:
-                sent[index] = gradient
+                sent[index] = gradient.dense
+                if gradient.rows is not None:
+                    vjp.rows = {**vjp.rows, index: gradient.rows}
         vjp.sent = tuple(sent)
         if blocked:
             vjp.blocked = blocked

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
+from gradstep.core.autodiff.reverse.contributions import Contribution, Rows, Slices
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.build.builder import Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
@@ -22,7 +22,8 @@ class VjpResult:
 
     name:   of the operation.
     held:   of each of its outputs, the tensor that holds its gradient.
-    sent:   what goes on over each wire of the operation.
+    sent:   the gradient that goes on over each wire of the operation.
+    rows:   those of them that came as rows, by the wire's number.
     zeros:  gradients of other tensors: what a loop's outputs are called outside.
     custom: name of the gradient that was called, where it is not the operation's own.
     rule:   name of the gradient that was called; "" for none.
@@ -33,7 +34,8 @@ class VjpResult:
 
     name: str
     held: tuple[TensorRef | None, ...] = ()
-    sent: tuple[Contribution | None, ...] = ()
+    sent: tuple[TensorRef | None, ...] = ()
+    rows: Mapping[int, Rows] = field(default_factory=lambda: NOTHING)
     slices: Mapping[TensorRef, Slices] = field(default_factory=lambda: NOTHING)
     zeros: Mapping[TensorRef, TensorRef] = field(default_factory=lambda: NOTHING)
     blocked: Mapping[Edge, str] = field(default_factory=lambda: NOTHING)
@@ -55,7 +57,12 @@ class VjpResult:
     def edges(self) -> dict[Edge, TensorRef]:
         """The wires that a gradient goes on over -> the tensor that holds it."""
         name = self.name
-        return {Edge(name, i): sent.dense for i, sent in enumerate(self.sent) if sent is not None}
+        return {Edge(name, i): sent for i, sent in enumerate(self.sent) if sent is not None}
+
+    def contribution(self, index: int) -> Contribution | None:
+        """What goes on over wire number `index`."""
+        dense = self.sent[index] if self.sent else None
+        return None if dense is None else Contribution(dense, self.rows.get(index))
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,9 @@ class RepeatedPass:
         size = builder.size
         vjp = self.backward.vjps[name] = self.backward.visit(op)
         self._made[name] = builder.made_since(size)
-        if before is None or before.made != vjp.made or before.sent != vjp.sent:
+        if before is None or before.made != vjp.made:
+            return False
+        if (before.sent, before.rows) != (vjp.sent, vjp.rows):
             return False
         if before == vjp:
             self.backward.vjps[name] = before  # the very same: who compares finds that at once

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contributions
-from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.autodiff.reverse.vjp_result import NOTHING, VjpResult
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import loop_of
@@ -149,7 +148,7 @@ class VjpTemplates:
         self, vjp: VjpResult, made: list[Operation], places: dict[TensorRef, Place]
     ) -> _Template:
         loops = any(loop_of(op) is not None for op in made)
-        if loops or vjp.slices or any(sent is not None and sent.rows for sent in vjp.sent):
+        if loops or vjp.slices or vjp.rows or vjp.zeros:
             raise ValueError("rows, or loops")
         numbers = {op.name: number for number, op in enumerate(made)}
         names = [_strip_scope(vjp.scope, op.name) for op in made]
@@ -168,7 +167,7 @@ class VjpTemplates:
             ),
             _by_scope(names),
             tuple(ref and places[ref] for ref in vjp.held),
-            tuple(None if sent is None else places[sent.dense] for sent in vjp.sent),
+            tuple(ref and places[ref] for ref in vjp.sent),
             tuple((edge.index, why) for edge, why in vjp.blocked.items()),
             vjp.rule,
             vjp.custom,
@@ -192,7 +191,8 @@ class _Copy:
         return VjpResult(
             name,
             tuple([place and self._at(place) for place in template.held]),
-            tuple([place and Contribution(self._at(place)) for place in template.sent]),
+            tuple([place and self._at(place) for place in template.sent]),
+            NOTHING,
             NOTHING,
             NOTHING,
             {Edge(name, i): why for i, why in template.blocked} if template.blocked else NOTHING,
