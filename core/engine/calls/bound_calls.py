@@ -69,7 +69,7 @@ def bind_call(
     step: Step,
     functions: Functions,
     cells: list[Any],
-    fixed: Sequence[bool],
+    fixed: Sequence[int],
     room: Scratch,
     given: Given | None = None,
     short: Callable[[], bool] = lambda: True,
@@ -331,7 +331,7 @@ def _by_reference(
     kernel: Callable[..., Any],
     cells: list[Any],
     step: Step,
-    fixed: Sequence[bool],
+    fixed: Sequence[int],
 ) -> None:
     inputs = [cells[i] for i in step.reads]
     results = as_tuple(kernel(*inputs))

@@ -44,7 +44,7 @@ class Unchanged:
         self,
         versions: Sequence[tuple[int, int]],
         cells: list[Any],
-        fixed: Sequence[bool],
+        fixed: Sequence[int],
         absent: set[int],
     ) -> None:
         self.versions, self.cells, self.fixed, self.absent = versions, cells, fixed, absent
@@ -108,7 +108,7 @@ class Checked:
 
 
 def guard_call(
-    plan: Plan, step: Step, call: Call, cells: list[Any], fixed: Sequence[bool], absent: set[int]
+    plan: Plan, step: Step, call: Call, cells: list[Any], fixed: Sequence[int], absent: set[int]
 ) -> Call:
     """`call` of `step`, which may be dead. What it would have written to variables stays as it
     was; absent: see Unchanged."""

@@ -119,7 +119,7 @@ class PlacedCall:
         there: Backend,
         home: Backend,
         cells: list[Any],
-        fixed: Sequence[bool],
+        fixed: Sequence[int],
         copies: Copies,
         over: Collection[tuple[int, str]] = (),
     ) -> None:

@@ -51,7 +51,7 @@ class Alternative:
     kernel: Callable[[Operation], Kernel] | None = None
     bind: Callable[[Operation, Sequence[Any], Any], Call] | None = None
 
-    def call(self, step: Step, cells: list[Any], fixed: Sequence[bool]) -> Call:
+    def call(self, step: Step, cells: list[Any], fixed: Sequence[int]) -> Call:
         """The call that runs `step`; cells and fixed as in
         gradstep.core.engine.calls.bound_calls.bind_call."""
         if all(fixed[v] for v in (*step.reads, *step.writes)) and len(step.writes) == 1:
@@ -77,7 +77,7 @@ def _without_gaps(array: Any) -> Any:
     return array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
 
 
-def _by_reference(kernel: Kernel, cells: list[Any], step: Step, fixed: Sequence[bool]) -> None:
+def _by_reference(kernel: Kernel, cells: list[Any], step: Step, fixed: Sequence[int]) -> None:
     results = as_tuple(kernel(*[cells[v] for v in step.reads]))
     for value, result in zip(step.writes, results, strict=True):
         if fixed[value]:

@@ -32,7 +32,7 @@ class LoopCall:
         run: LoopRun,
         step: Step,
         cells: list[Any],
-        fixed: Sequence[bool],
+        fixed: Sequence[int],
         absent: set[int],
         on_host: Mapping[int, Any],
     ) -> None:

@@ -99,7 +99,7 @@ class Binding:
         self._failures = dict(plan.failures)
         self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
-        self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
+        self._fixed = bytearray()  # whether a value's cell is the same object in every run
         self._taken = TakenCalls()  # those of the recording that this one continues
         self._taken_empty: set[int] = set()
         self._were_unsplit = False  # whether none of these is split
@@ -158,7 +158,7 @@ class Binding:
     def _lay_out(self) -> None:
         """Give every value that has none yet its cell."""
         first, values = len(self._cells), len(self.plan.values)
-        self._fixed += [True] * (values - first)
+        self._fixed += bytes([True]) * (values - first)
         on_host = self.layout.on_host
         for index in (*self.layout.by_reference, *self.layout.fed_anew, *on_host):
             self._fixed[index] = False

@@ -39,16 +39,17 @@ class TakenNames(NamedTuple):
 
 
 class _Log:
-    """TakenNames while they are taken."""
+    """TakenNames while they are taken. asked: each as the object that it was asked by: what is
+    taken thereafter is kept as the same one."""
 
     def __init__(self) -> None:
-        self.asked: set[str] = set()
+        self.asked: dict[str, str] = {}
         self.operations: set[str] = set()
         self.scopes: set[str] = set()
         self.met_others = False
 
     def note(self, lower: str, is_taken: bool) -> None:
-        self.asked.add(lower)
+        self.asked.setdefault(lower, lower)
         if is_taken and lower not in self.operations and lower not in self.scopes:
             self.met_others = True
 
@@ -195,9 +196,10 @@ class Names:
         """For an operation. Raises GradstepError when another is called so."""
         lower = name.lower()
         self.check(lower)
-        self._operations.add(lower)
         if self._log is not None:
+            lower = self._log.asked[lower]  # `check` did
             self._log.operations.add(lower)
+        self._operations.add(lower)
         self._open(lower.rpartition("/")[0])
 
     def check(self, name: str) -> None:
@@ -305,9 +307,10 @@ class Names:
         while scope and scope not in self._scopes:
             if self._base is not None and self._base._is_there(scope, False, True):
                 return  # those around a known scope are known
-            self._scopes.add(scope)
             if self._log is not None:
+                scope = self._log.asked.get(scope, scope)
                 self._log.scopes.add(scope)
+            self._scopes.add(scope)
             scope = scope.rpartition("/")[0]
 
 
