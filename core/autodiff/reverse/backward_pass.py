@@ -115,10 +115,10 @@ class BackwardPass:
         found: list[list[Contribution]] = [[] for _ in range(self.builder.output_count(op.name))]
         for output, seed in self.seeds.get(op.name, ()):
             found[output].append(seed)
-        for output, reader, index in self.slice.arrivals.get(op.name, ()):
-            contribution = self.vjps[reader].contribution(index)
+        for wire in self.slice.arrivals.get(op.name, ()):
+            contribution = self.vjps[wire.op].contribution(wire.index)
             if contribution is not None:
-                found[output].append(contribution)
+                found[self.slice.output_at(wire)].append(contribution)
         return found
 
     def _sum(

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
 from itertools import compress, count
-from operator import ne
+from operator import is_not, ne
 from weakref import ref as weak
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.other_keys import with_other_keys
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.spliced_mapping import copied
-
-Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 
 _CARRIERS = frozenset(dtype for dtype in DType if dtype.is_differentiable)
 
@@ -45,12 +43,9 @@ class BackwardSlice:
         self.exits = _exits(graph, wrt)
         below, self.live = _below(graph, types, self.asked.keys())
         self.path: dict[str, Operation] = {}
-        found = self._walk(below)
+        self._walk(below)
         rank = rank_operations(graph, of, self.path.keys() & self.live)
-        for arrivals in found.values():
-            if len(arrivals) > 1:
-                arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
-        self.arrivals = {name: tuple(arrivals) for name, arrivals in found.items()}
+        self.arrivals = {name: tuple(edges) for name, edges in self._arrivals(rank)}
 
     def after(
         self, graph: Graph, types: TensorTypes, changes: Changes, retyped: Iterable[str]
@@ -97,8 +92,8 @@ class BackwardSlice:
             self.live.add(name)
         for source in {ref.op for ref in op.inputs if ref is not None} & arrivals.keys():
             arrivals[source] = tuple(
-                (at, name if reader == old else reader, index)
-                for at, reader, index in arrivals[source]
+                Edge(name if reader == old else reader, index)
+                for reader, index, _ in arrivals[source]
             )
         if old in arrivals:
             arrivals[name] = arrivals.pop(old)
@@ -122,6 +117,12 @@ class BackwardSlice:
     def scopes(self) -> frozenset[str]:
         """Those that lie around operations of the path."""
         return frozenset(op.scope for op in self.path.values())
+
+    def output_at(self, arrival: Edge) -> int:
+        """Which output of its source a wire of the path leaves."""
+        ref = self.path[arrival.op].inputs[arrival.index]
+        assert ref is not None
+        return ref.index
 
     def needs_input_grad(self, op: Operation) -> list[bool]:
         """Which inputs of `op` lead to what is asked for."""
@@ -151,21 +152,36 @@ class BackwardSlice:
             return arrived, ends | {n for n in moved if (n in self.live) != (n in other.live)}
         arrivals = (map(slice.arrivals.get, path) for slice in (self, other))
         ends = (path.keys() ^ other.path.keys()) | (self.live ^ other.live)
-        return {*compress(path, map(ne, *arrivals))}, ends
+        arrived = {*compress(path, map(ne, *arrivals))}
+        for name in compress(path, map(is_not, path.values(), map(other.path.get, path))):
+            then, now = other.path.get(name), path[name]
+            pairs = zip(() if then is None else then.inputs, now.inputs, strict=False)
+            # The same wire from another output, of which the wire alone says nothing.
+            arrived.update(a.op for a, b in pairs if a and b and a != b and a.op == b.op)
+        return arrived, ends
 
-    def _walk(self, below: set[str]) -> dict[str, list[Arrival]]:
-        """Fills the path; the arrivals in the order in which they are met."""
-        operations, arrivals = self.graph.operations, dict[str, list[Arrival]]()
+    def _walk(self, below: set[str]) -> None:
+        """Fills the path."""
+        operations = self.graph.operations
         needed = {ref.op for ref in self.of}
         for name in reversed(self.graph.order):
             if name not in needed or name not in below:
                 continue
             op = self.path[name] = operations[name]
-            for index, ref in enumerate(op.inputs):
-                if ref is not None and ref.op in below:
-                    needed.add(ref.op)
-                    arrivals.setdefault(ref.op, []).append((ref.index, name, index))
-        return arrivals
+            needed.update([ref.op for ref in op.inputs if ref is not None])
+
+    def _arrivals(self, rank: Mapping[str, int]) -> Iterator[tuple[str, Sequence[Edge]]]:
+        """In TensorFlow's order; what that does not rank as the path has it, behind the others."""
+        path, consumers = self.path, self.graph.consumers
+        places = dict(zip(path, count(len(rank)), strict=False))
+        for name in path:
+            edges: Sequence[Edge] = consumers[name]  # mostly one, and the very same tuple
+            if not all(edge.op in path for edge in edges):
+                edges = [edge for edge in edges if edge.op in path]
+            if len(edges) > 1:
+                edges = sorted(edges, key=lambda edge: rank.get(edge.op, places[edge.op]))
+            if edges:
+                yield name, edges
 
 
 def _is_gradient_scope(name: str) -> bool:

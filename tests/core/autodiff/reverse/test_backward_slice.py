@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.graph.carry_over import continue_graph, edit_before
-from gradstep.core.graph.edits import rename
-from gradstep.core.graph.model import Graph
+from gradstep.core.graph.edits import connect, rename
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.inference import find_retyped, infer_declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case
@@ -51,3 +53,19 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         anew = BackwardSlice(after, inference.types, of, wrt)
         assert _parts(found) == _parts(anew)
         assert found.differing_from(known) == anew.differing_from(known)
+
+
+def test_a_wire_from_another_output_of_the_same_operation_comes_back_elsewhere() -> None:
+    b = GraphBuilder()
+    v = b.variable("v", shape=(4,))
+    one, _ = b.op("Split", b.constant(np.int32(0)), v, num_split=2, name="parts")
+    loss = b.one("Sum", one, b.constant(np.int32(0)), name="loss")
+    graph = b.build()
+    other = connect(graph, TensorRef("parts", 1), Edge("loss", 0))
+    known, now = (
+        BackwardSlice(each, infer_declared(each).types, [loss.ref], [v.ref])
+        for each in (graph, other)
+    )
+    assert known.arrivals == now.arrivals
+    assert [s.output_at(*s.arrivals["parts"]) for s in (known, now)] == [0, 1]
+    assert now.differing_from(known) == {"parts"}
