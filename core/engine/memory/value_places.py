@@ -30,9 +30,8 @@ class Form(NamedTuple):
     room: int = 0
 
     def at(self, offset: int) -> Slot:
-        """The place of one that begins there."""
-        assert self.shape is not None
-        return Slot(offset, self.size, self.shape, self.dtype)
+        """The place of one that begins there, which is of a known shape."""
+        return tuple.__new__(Slot, (offset, self.size, self.shape, self.dtype))
 
 
 class Places:
@@ -54,6 +53,13 @@ class Places:
 
     def __iter__(self) -> Iterator[Slot | None]:
         return map(self.__getitem__, range(len(self)))
+
+    def placed(self, first: int) -> Iterator[tuple[int, Slot]]:
+        """From value `first` on those that have a place, and that."""
+        pairs = zip(self._offsets[first:], self._forms[first:], strict=True)
+        for value, (offset, form) in enumerate(pairs, first):
+            if offset != _NOWHERE:
+                yield value, form.at(offset)
 
     def and_behind(self, offsets: Iterable[int | None], forms: Sequence[Form]) -> Places:
         """These, and those of further values."""

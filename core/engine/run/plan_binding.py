@@ -165,13 +165,12 @@ class Binding:
         # One array for each place: NumPy takes in-place work for granted only on one and the same.
         views: dict[Slot, Any] = {}
         self._cells += [None] * (values - first)
-        places = self.layout.places
-        for index in range(first, values):
-            place = places[index]
-            if place is not None and index not in self.layout.held:
-                if place not in views:
-                    views[place] = self._view(place, index)
-                self._cells[index] = views[place]
+        for index, place in self.layout.places.placed(first):
+            if index not in self.layout.held:
+                view = views.get(place)
+                if view is None:
+                    view = views[place] = self._view(place, index)
+                self._cells[index] = view
 
     def _view(self, place: Slot, index: int) -> Any:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import LOOP, Loop, require_sound, within
-from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.model import NO_ATTRS, Graph, Operation, TensorRef
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import (
     TensorFiles,
@@ -97,8 +97,8 @@ class _Reader:
             inputs=tuple([None if text is None else self._ref(text) for text in record.inputs]),
             control_inputs=tuple(map(self._text, record.control_inputs)),
             attrs=self._shared({key: self._read(key, x) for key, x in record.attrs.items()}),
-            device=self._text(record.device),
-            origin=self._text(record.origin),
+            device=record.device and self._text(record.device),
+            origin=record.origin and self._text(record.origin),
             phase=record.phase,
         )
         require_sound(op)
@@ -111,10 +111,13 @@ class _Reader:
         found = self._refs.get(text)
         if found is None:
             op, index = TensorRef.parse(text)
-            found = self._refs[text] = TensorRef(self._text(op), index)
+            op = self._text(op)
+            found = self._refs[text] = TensorRef(op, index) if index else TensorRef.first(op)
         return found
 
     def _shared(self, attrs: dict[str, Any]) -> Mapping[str, Any]:
+        if not attrs:
+            return NO_ATTRS
         classes = tuple(map(type, attrs.values()))
         if not _EXACT.issuperset(classes):
             return attrs
