@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.autodiff.recognition.imported_request import find_written_variables
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
@@ -114,11 +115,23 @@ class Examined:
         seen: set[str] = set()
         stack = [*names]
         while stack:
+            check_cancelled()
             name = stack.pop()
             if name not in seen and name in self.graph:
                 seen.add(name)
                 stack.extend(ref.op for ref in self.graph[name].inputs if ref is not None)
         return seen
+
+    @cached_property
+    def learned(self) -> frozenset[str]:
+        """The variables, and all that is computed from them along wires."""
+        stack = [op.name for op in self.graph if op.type in VARIABLES]
+        seen = {*stack}
+        while stack:
+            takers = {edge.op for edge in self.graph.consumers[stack.pop()]} - seen
+            seen |= takers
+            stack += takers
+        return frozenset(seen)
 
     def nearest_sources(self, ref: TensorRef, most: int) -> list[str]:
         """What a tensor is computed from along wires, at most so many, the nearest first."""

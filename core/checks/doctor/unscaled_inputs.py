@@ -10,7 +10,6 @@ from gradstep.core.checks.doctor.examined_document import Examined, is_data
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, recorded
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.build.variable import VARIABLES
 
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv1D", "Conv2D")
 _ROWS = 8  # fewer say nothing of a column
@@ -37,8 +36,9 @@ def find_unscaled_inputs(x: Examined) -> Iterator[Finding]:
 
 def _is_data(x: Examined, ref: TensorRef) -> bool:
     """Whether it is fed or read, and no variable has a part in it."""
-    ops = [x.graph[name] for name in x.sources([ref.op])]
-    return any(map(is_data, ops)) and not any(op.type in VARIABLES for op in ops)
+    if ref.op in x.learned:
+        return False
+    return any(is_data(x.graph[name]) for name in x.sources([ref.op]))
 
 
 def _finding(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
 
+from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -81,3 +82,34 @@ def test_what_a_variable_has_made_is_no_data() -> None:
         optimizers=(Optimizer("GradientDescent", {"learning_rate": 1e-9}),),
     )
     assert not findings(document, CODE, runs=1)
+
+
+def test_of_many_layers_what_is_before_each_is_not_looked_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a deep network takes as its square."""
+    depth, looked, sources = 40, list[int](), Examined.sources
+
+    def counted(x: Examined, names: Iterable[str]) -> set[str]:
+        found = sources(x, names)
+        looked.append(len(found))
+        return found
+
+    def draw(b: GraphBuilder) -> None:
+        h = b.placeholder("x", shape=[None, 2])
+        for number in range(depth):
+            h = tf.tanh(tf.matmul(h, b.variable(f"w{number}", shape=[2, 2]), name=f"h{number}"))
+        tf.reduce_mean(tf.square(h), name="loss")
+
+    names = [f"w{number}" for number in range(depth)]
+    document = drawn(
+        draw,
+        "loss",
+        names,
+        initial={name: np.eye(2) for name in names},
+        feeds={"x": PIXELS},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 1e-3}),),
+    )
+    monkeypatch.setattr(Examined, "sources", counted)
+    assert [found.node for found in findings(document, CODE, runs=1)] == ["h0"]
+    assert sum(looked) < 2 * len(document.graph)
