@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
@@ -66,8 +67,13 @@ def situation_of(session: DebugSession, functions: Mapping[str, GradientFunction
     program, run = session.program, session.stop.run
     start, feeds = session.frame(run, 0), session.timeline.feeds_at(run)
     variables = [op.output() for op in program.forward if op.type in VARIABLES]
-    values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
-    return Situation(program.forward, program.request, functions, {**feeds, **values})
+    given: dict[TensorRef, np.ndarray] = {**feeds}
+    for ref in variables:
+        check_cancelled()  # there may be tens of thousands
+        value = start.value(ref)
+        if value is not None:
+            given[ref] = value
+    return Situation(program.forward, program.request, functions, given)
 
 
 def situation_about(

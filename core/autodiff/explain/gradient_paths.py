@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 import numpy as np
 
@@ -36,14 +36,19 @@ def find_flow_path(
     """Operations along which a gradient flows from `of` to `to`, the shortest way; the shortest on
     which every gradient has a value, where there is one: the others are in branches that were not
     taken."""
-    alive = {edge: ref for edge, ref in derived.edges.items() if value(ref) is not None}
-    return _back(graph, alive, of, to) or _back(graph, derived.edges, of, to) or (of.op,)
+    edges = derived.edges
+
+    def is_alive(edge: Edge) -> bool:
+        return edge in edges and value(edges[edge]) is not None
+
+    return _back(graph, is_alive, of, to) or _back(graph, edges.__contains__, of, to) or (of.op,)
 
 
 def _back(
-    graph: Graph, edges: Mapping[Edge, TensorRef], of: TensorRef, to: TensorRef
+    graph: Graph, leads: Callable[[Edge], bool], of: TensorRef, to: TensorRef
 ) -> tuple[str, ...]:
-    """Operations from `of` back to `to` over these wires, the shortest way; () if none."""
+    """Operations from `of` back to `to` over wires that lead there, the shortest way; () if none. A
+    wire is asked about where it would lead to something new."""
     came: dict[str, str] = {of.op: ""}
     queue = deque([of.op])
     while queue:
@@ -51,7 +56,7 @@ def _back(
         if name == to.op:
             return _unwind(came, name)
         for index, source in enumerate(graph[name].inputs):
-            if source and Edge(name, index) in edges and source.op not in came:
+            if source and source.op not in came and leads(Edge(name, index)):
                 came[source.op] = name
                 queue.append(source.op)
     return ()

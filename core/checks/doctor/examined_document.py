@@ -150,6 +150,7 @@ class Examined:
 
     def maker(self, ref: TensorRef | None) -> Operation | None:
         """What makes a tensor, behind all that only passes it on."""
+        check_cancelled()
         while ref is not None and ref.op in self.graph:
             op = self.graph[ref.op]
             if op.type not in _PASSES_ON:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import Operation, TensorRef
@@ -27,6 +28,7 @@ class RecordedTensors:
     ) -> np.ndarray | None:
         """A tensor at the end of a run, by default the last, or as it began; read-only, to be done
         with before the next is asked for. None where it has none, and for what is too large."""
+        check_cancelled()
         if self._session is None or self.last < 0:
             return None
         dims = x.shape(ref)

@@ -130,7 +130,7 @@ class Search:
             self._back(node, bad, rank)
             return
         trial = Trial(self._again, node.step, inputs, bad, asked, self.wrong)
-        self._blame(node, {k: mask for k, mask in trial.own.items() if mask.any()})
+        self._blame(node, {k: mask for k, mask in trial.own.items() if np.count_nonzero(mask)})
         self._back(node, trial.mattering(), rank)
 
     def _without_wrong_operands(self, node: _Node, inputs: Sequence[Any], rank: Rank) -> None:
@@ -197,7 +197,7 @@ class Search:
         if not isinstance(x, np.ndarray) or kind_of(x.dtype) not in "fc":
             return None
         mask = self.wrong(x)
-        return mask if mask.any() else None
+        return mask if np.count_nonzero(mask) else None
 
 
 def _is_taken(node: _Node, index: int) -> bool:

@@ -40,8 +40,7 @@ class Trial:
         self._inputs, self._bad = inputs, bad
         self._right: list[list[Any]] = []  # the inputs, with each of the right numbers
         self._runs = True  # whether it runs on these
-        nothing = {k: np.zeros_like(m) for k, m in asked.items()}
-        self.own = nothing if is_copy(step) else self._left({}, asked)
+        self.own = _nothing(asked) if is_copy(step) else self._left({}, asked)
         self._rest = _some({k: m & ~self.own[k] for k, m in asked.items()})
 
     def mattering(self) -> Masks:
@@ -102,7 +101,7 @@ class Trial:
             results = self._runner(inputs)
             if results is None or any(results[k].shape != m.shape for k, m in left.items()):
                 self._runs = False
-                return {k: np.zeros_like(m) for k, m in left.items()}
+                return _nothing(left)
             left = {k: m & self._wrong(results[k]) for k, m in left.items()}
             if not any(map(np.count_nonzero, left.values())):
                 break
@@ -122,6 +121,10 @@ class Trial:
                 inputs[index] = np.where(mask, right, x)
             self._right.append(inputs)
         return [*self._right[number]]
+
+
+def _nothing(masks: Masks) -> Masks:
+    return {k: np.zeros(mask.shape, bool) for k, mask in masks.items()}
 
 
 def _some(masks: Masks) -> Masks:

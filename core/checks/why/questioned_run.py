@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.why.explanation_words import Index
 from gradstep.core.checks.why.nonfinite_value import Origin, origins
 from gradstep.core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
@@ -72,6 +73,7 @@ class Recollection:
 
     def array(self, ref: TensorRef) -> np.ndarray | None:
         """The value of a tensor; None where it has none."""
+        check_cancelled()  # it is asked for of each wire of a long way
         place = self.place(ref)
         return None if place is None else self._array(place)
 
