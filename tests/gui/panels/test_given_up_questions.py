@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,30 +10,7 @@ import pytest
 from gradstep.core.protocol import messages as m
 from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
-
-Held = list[Callable[[], None]]
-
-
-def hold(bench: Any, monkeypatch: pytest.MonkeyPatch, kind: type[m.Request]) -> Held:
-    """Questions of a kind are not answered any more, but given up when one says so."""
-    send, held = bench.bridge.send, Held()
-
-    def holding(
-        message: m.Message, buffers: Sequence[Any] = (), then: Any = lambda *_: None
-    ) -> None:
-        if isinstance(message, kind):
-            bench.bridge.asked.append(message)
-            held.append(lambda: then(m.GaveWay(), ()))
-        else:
-            send(message, buffers, then)
-
-    monkeypatch.setattr(bench.bridge, "send", holding)
-    return held
-
-
-def give_up(held: Held) -> None:
-    for each in [held.pop(0) for _ in range(len(held))]:
-        each()
+from tests.support.held_questions import give_up, hold
 
 
 def asked(bench: Any, kind: type[m.Request]) -> int:

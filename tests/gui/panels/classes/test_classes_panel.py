@@ -11,8 +11,10 @@ from PySide6.QtTest import QTest
 
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
+from gradstep.gui.model.class_view import ClassView
 from gradstep.gui.panels.classes.classes_panel import ClassesPanel
 from gradstep.gui.panels.data.data_panel import DataPanel
+from tests.support.held_questions import give_up, hold
 
 LEFT = Qt.MouseButton.LeftButton
 SLOW = 20_000  # milliseconds that a loaded machine may take
@@ -63,6 +65,27 @@ def test_a_click_on_a_cell_lists_its_rows_and_escape_all(bench: Any, panel: Any)
     assert len(panel.pictures._images) == 48
     assert not panel.every.isVisibleTo(panel)
     assert [(a.actual, a.taken) for a in asked(bench)][-2:] == [cell, (-1, -1)]
+
+
+def test_what_gave_way_to_a_step_is_asked_where_one_stands_then(
+    bench: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("digits_in_batches")
+    view, held = ClassView(bench.space, bench.space), hold(bench, monkeypatch, m.Classify)
+    view.look()
+    qtbot.waitUntil(lambda: bool(held))
+    give_up(held)
+    assert (len(held), len(asked(bench))) == (1, 2), "it is where it was"
+    bench.run("continue_")
+    give_up(held)
+    assert not held, "that was of another run"
+    bench.run("step_back")
+    view.look()  # nobody has looked meanwhile
+    qtbot.waitUntil(lambda: bool(held))
+    assert view.error == ""
+    monkeypatch.undo()
+    give_up(held)
+    assert view.seen is not None
 
 
 @pytest.mark.slow
