@@ -8,16 +8,19 @@ from types import MappingProxyType
 from PySide6.QtGui import QUndoCommand
 
 from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge
 
 NONE: Mapping[str, str] = MappingProxyType({})
+Selection = tuple[tuple[str, ...], Edge | None]  # operations, or one wire
 
 
 class Edit(QUndoCommand):
     """One change of the document.
 
     show:      puts a document in force; it is told which operations are called otherwise, old name
-               -> new name.
+               -> new name, and what to select where nothing is.
     renamed:   those of this edit.
+    dropped:   what was selected and is not there any more: selected again once it is taken back.
     merge_key: consecutive edits with the same key that is not empty become one.
     fleeting:  once taken back it is as if it had never been made.
     """
@@ -27,7 +30,7 @@ class Edit(QUndoCommand):
         label: str,
         before: Document,
         after: Document,
-        show: Callable[[Document, Mapping[str, str]], None],
+        show: Callable[[Document, Mapping[str, str], Selection], None],
         merge_key: str = "",
         renamed: Mapping[str, str] = NONE,
     ) -> None:
@@ -36,6 +39,7 @@ class Edit(QUndoCommand):
         self.after = after
         self.merge_key = merge_key
         self.renamed = renamed
+        self.dropped: Selection = (), None
         self.fleeting = False
         self._show = show
 
@@ -52,8 +56,9 @@ class Edit(QUndoCommand):
         return True
 
     def redo(self) -> None:
-        self._show(self.after, self.renamed)
+        self._show(self.after, self.renamed, ((), None))
 
     def undo(self) -> None:
-        self._show(self.before, {new: old for old, new in self.renamed.items()})
+        names = {new: old for old, new in self.renamed.items()}
+        self._show(self.before, names, self.dropped)
         self.setObsolete(self.fleeting)

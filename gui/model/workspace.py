@@ -64,7 +64,7 @@ from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.training import Training
 from gradstep.gui.model.tried_document import EditedDocument
 from gradstep.gui.model.tried_repairs import TriedRepairs
-from gradstep.gui.model.undo import NONE, Edit
+from gradstep.gui.model.undo import NONE, Edit, Selection
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_reader import ValueReader
 from gradstep.gui.model.variant_comparison import VariantComparison
@@ -315,7 +315,11 @@ class Workspace(QObject):
         document = self._continued(document)
         self._rights.edit(self.document, document)
         key = merge_key and f"{merge_key}#{self._round}"
-        self.undo_stack.push(Edit(label, self.document, document, self._show, key, renamed))
+        chosen, wire = self.selection, self.selected_edge
+        edit = Edit(label, self.document, document, self._show, key, renamed)
+        self.undo_stack.push(edit)
+        gone = tuple(n for n in chosen if n not in self.shown and n not in renamed)
+        edit.dropped = gone, wire if self.selected_edge is None else None
 
     def amend(self, document: Document) -> None:
         """Let the last edit lead to `document`: the user is still making it. It is an edit of its
@@ -535,15 +539,20 @@ class Workspace(QObject):
         self.reader.stop()
         self.values.stop()
 
-    def _show(self, document: Document, renamed: Mapping[str, str] = NONE) -> None:
-        """An edit, its undo or its redo."""
+    def _show(
+        self,
+        document: Document,
+        renamed: Mapping[str, str] = NONE,
+        back: Selection = ((), None),
+    ) -> None:
+        """An edit, its undo or its redo; see `Edit`."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
             self._read_graph(infer_fed(document))
         if document.code is not before.code:
             self.permission = self._rights.permission(document)
             self.file_changed.emit()
-        self._carry_selection(renamed)
+        self._carry_selection(renamed, back)
         self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(changes_between(before.graph, document.graph))
@@ -562,15 +571,21 @@ class Workspace(QObject):
         graph = self.document.graph
         self.shown, self.inference = flatten_loops(graph), flatten_loop_types(graph, inference)
 
-    def _carry_selection(self, renamed: Mapping[str, str]) -> None:
-        """Let what is there still stay selected, under the name that it has now."""
-        graph, edge = self.shown, self.selected_edge
-        if edge is not None:
-            edge = Edge(renamed.get(edge.op, edge.op), edge.index)
-            inputs = graph[edge.op].inputs if edge.op in graph else ()
-            edge = edge if edge.index < len(inputs) and inputs[edge.index] is not None else None
-        chosen = (renamed.get(name, name) for name in self.selection)
-        self.select((name for name in chosen if name in graph), edge)
+    def _carry_selection(self, renamed: Mapping[str, str], back: Selection) -> None:
+        """Let what is there still stay selected, under the name that it has now; where that is
+        nothing, what is there again."""
+        graph = self.shown
+        chosen = [name for n in self.selection if (name := renamed.get(n, n)) in graph]
+        wire = self.selected_edge
+        wire = wire and self._wired(Edge(renamed.get(wire.op, wire.op), wire.index))
+        if not chosen and wire is None:
+            chosen, wire = [name for name in back[0] if name in graph], back[1]
+        self.select(chosen, wire and self._wired(wire))
+
+    def _wired(self, wire: Edge) -> Edge | None:
+        """It, where there is a wire."""
+        inputs = self.shown[wire.op].inputs if wire.op in self.shown else ()
+        return wire if wire.index < len(inputs) and inputs[wire.index] is not None else None
 
     def _reconsider(self) -> None:
         """Somebody decided about Python; the engine hears of it if this document's is meant."""

@@ -180,3 +180,37 @@ def test_a_rename_that_is_undone_selects_nothing_else(space: Workspace) -> None:
     space.select([])
     space.undo_stack.undo()
     assert space.selection == ()
+
+
+def test_what_comes_back_is_selected_again_unless_something_else_is(
+    space: Workspace, examples: Path
+) -> None:
+    space.open_document(read(examples / "tutorial.gradstep"))
+    space.select(["c", "d"])
+    commands.delete_selection(space)
+    assert space.selection == ()
+    for _ in range(2):
+        space.undo_stack.undo()
+        assert space.selection == ("c", "d")
+        space.undo_stack.redo()
+        assert space.selection == ()
+    space.select(["labels"])
+    space.undo_stack.undo()
+    assert space.selection == ("labels",)
+    space.select([], Edge("e", 1))
+    commands.delete_selection(space)
+    assert space.selected_edge is None
+    space.undo_stack.undo()
+    assert (space.selection, space.selected_edge) == ((), Edge("e", 1))
+
+
+def test_a_rename_after_which_nothing_is_gone_brings_nothing_back(
+    space: Workspace, examples: Path
+) -> None:
+    space.open_document(read(examples / "tutorial.gradstep"))
+    for chosen, wire in ((["a"], None), ([], Edge("a", 1))):
+        space.select(chosen, wire)
+        commands.rename(space, "a", "sum")
+        space.select([])
+        space.undo_stack.undo()
+        assert (space.selection, space.selected_edge) == ((), None)
