@@ -61,6 +61,9 @@ class Reasons(QWidget):
             card.hide()
             return
         found = self._workspace.whys.want(of.short, wrt)
+        if found is not None and found.state == "ok":  # it is about another iteration of a loop
+            card.hide()
+            return
         name = f"dL/d{wrt}" if wrt else of.short
         titles: Mapping[Notable, str] = {
             "nan": self.tr("Why {} is NaN"),

@@ -271,6 +271,25 @@ def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], 
 
 
 @pytest.mark.slow
+def test_no_card_asks_why_something_is_zero_and_says_that_it_is_not(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """In the first iteration the state is 0, and the answer is about the last one."""
+    panel = opened(bench, show, "rnn", "rnn/while/Switch_2")
+    space = bench.space
+    bench.run(*["step"] * 4)
+    while not space.stop.inside:
+        bench.run("step_into")
+    bench.run(*["step"] * 5)
+    qtbot.waitUntil(lambda: panel.is_current and space.is_told)
+    found = space.value("rnn/while/Switch_2")
+    assert found is not None
+    assert not found.array.any()
+    assert "finite and not zero" not in " ".join(
+        label.text() for label in panel.findChildren(QLabel) if label.isVisible()
+    )
+
+
 def test_gradients_that_could_not_be_derived_say_why(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
