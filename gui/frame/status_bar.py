@@ -120,9 +120,19 @@ class StatusBar(QStatusBar):
             return
         stop, program = self._workspace.stop, self._workspace.program
         steps = len(program.steps) if program is not None else 0
-        waits = next(iter(self._workspace.waits.values()), None)
-        idle = f": waits for {waits}" if waits is not None and not steps else ""
-        self.place.setText(self._size() if stop is None else place_words(stop, steps) + idle)
+        words = (
+            self._size() if stop is None else place_words(stop, steps) + self._left_undone(steps)
+        )
+        self.place.setText(words)
+
+    def _left_undone(self, steps: int) -> str:
+        """What a run that ends early, or has nothing to do, waits for."""
+        space, stop = self._workspace, self._workspace.stop
+        waits = next(iter(space.waits.values()), None)
+        if waits is None or not steps:
+            return "" if waits is None else f": waits for {waits}"
+        is_over = stop is not None and stop.reason == "end"
+        return f"; the rest waits for {waits}" if is_over and space.gradients_wait else ""
 
     def _size(self) -> str:
         """How much there is to prepare before a first step can be shown."""

@@ -376,6 +376,23 @@ def test_a_long_remark_does_not_widen_the_window(tutorial: Driver) -> None:
     assert QLabel.text(window.status.place).endswith("…")
 
 
+@pytest.mark.slow
+def test_a_run_that_ends_early_says_what_it_waits_for(tutorial: Driver) -> None:
+    space, place = tutorial.workspace, tutorial.window.status.place
+    space.control("continue_")
+    tutorial.settle()
+    assert place.text() == "all 35 steps done"
+    commands.disconnect(space, Edge("a", 1))
+    tutorial.settle()
+    assert place.text() == "all 4 steps done; the rest waits for input 'y' of a"
+    space.control("step_back")
+    tutorial.settle()
+    assert place.text().startswith("next step 4 / 4")
+    space.undo_stack.undo()
+    tutorial.settle()
+    assert "waits" not in place.text()
+
+
 def test_words_of_the_status_bar() -> None:
     stop = Stopped(reason="step", run=1, step=12, runs=2, phase="backward")
     assert place_words(stop, 22) == "run 2 · next step 13 / 22 · backward ↑"
