@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
+from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -190,7 +190,8 @@ class Dock(QDockWidget):
         assert isinstance(window, QMainWindow)
         wanted: QWidget | None = None
         if not self.isFloating():
-            wanted = self._nothing if window.tabifiedDockWidgets(self) else self._title
+            beside = any(not dock.isHidden() for dock in window.tabifiedDockWidgets(self))
+            wanted = self._nothing if beside else self._title
         if self.titleBarWidget() is not wanted:
             self.setTitleBarWidget(wanted)  # type: ignore[arg-type]
 
@@ -259,8 +260,11 @@ class Docks(QObject):
         self.layout: QByteArray | None = None  # to come back to when the docks show again
         self._shown = False
         self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
+        self._fitting = QTimer(self, singleShot=True, interval=0)  # others come and go together
+        self._fitting.timeout.connect(self._fit_titles)
         for dock in self.by_id.values():
             dock.hide()
+            dock.visibilityChanged.connect(self._fit_later)
 
     def set_shown(self, shown: bool) -> None:
         """Show the docks as they were, or hide them all while there is nothing to show in them."""
@@ -392,8 +396,7 @@ class Docks(QObject):
 
     def tidy(self) -> None:
         """Dress the tab bars that Qt has made, and fit the docks' titles to them."""
-        for dock in self.by_id.values():
-            dock.fit_title()
+        self._fit_titles()
         mine = Qt.FindChildOption.FindDirectChildrenOnly
         for bar in self._window.findChildren(QTabBar, options=mine):
             bar.setDrawBase(False)
@@ -405,6 +408,13 @@ class Docks(QObject):
             if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
                 bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 bar.customContextMenuRequested.connect(self._menu_opener(bar))
+
+    def _fit_later(self, visible: bool) -> None:
+        self._fitting.start()
+
+    def _fit_titles(self) -> None:
+        for dock in self.by_id.values():
+            dock.fit_title()
 
     def _menu_opener(self, bar: QTabBar) -> Callable[[QPoint], None]:
         def open_menu(at: QPoint) -> None:

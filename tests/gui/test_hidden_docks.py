@@ -94,3 +94,22 @@ def test_one_that_was_hidden_has_its_name_on_a_tab_alone(tutorial: Driver) -> No
     assert bar is not None
     assert not isinstance(bar, QLabel)
     assert not words(bar)
+
+
+@pytest.mark.slow
+def test_a_panel_that_is_left_by_itself_says_which_it_is(tutorial: Driver) -> None:
+    """Its tab goes with the others; and comes back with them."""
+    docks = tutorial.window.docks.by_id
+
+    def title() -> str:
+        bar = docks["palette"].titleBarWidget()
+        return bar.text() if isinstance(bar, QLabel) and bar.isVisible() else ""
+
+    assert title() == "", "its tab says it"
+    for _ in range(2):
+        docks["outline"].toggleViewAction().trigger()
+        tutorial.settle()
+        assert title() == "Palette"
+        docks["outline"].toggleViewAction().trigger()
+        tutorial.settle()
+        assert title() == ""
