@@ -103,7 +103,7 @@ class FirstVariables:
             if before is not None and op is not None and before._gave(storage, op, value):
                 there.hold(storage, before.store[storage])
             else:
-                set_first(there, graph, name, value)
+                set_first(there, graph, name, value, held=True)
         return there
 
     def _gave(self, storage: str, declared: Operation, value: np.ndarray) -> bool:

@@ -126,11 +126,19 @@ def initial_store(
     return store
 
 
-def set_first(store: VariableStore, graph: Graph, name: str, value: np.ndarray) -> None:
+def set_first(
+    store: VariableStore, graph: Graph, name: str, value: np.ndarray, held: bool = False
+) -> None:
     """Let variable operation `name` start as `value`. Raises GradstepError for a name that is no
-    variable and a value that does not fit."""
+    variable and a value that does not fit.
+
+    held: nobody writes to the store's arrays, so that it holds `value` itself where nobody can
+    write to that either, and it need be no other."""
     array = np.asarray(value)
     kind = require_initial(graph, name, array).numpy
+    if held and store.backend.xp is np and _is_final(array, kind):
+        store.hold(storage_name(graph[name]), array)
+        return
     try:
         with np.errstate(all="ignore"):
             store.set(storage_name(graph[name]), store.backend.put(array.astype(kind, copy=False)))
@@ -142,6 +150,11 @@ def set_first(store: VariableStore, graph: Graph, name: str, value: np.ndarray) 
             node=name,
             hint="use a smaller one",
         ) from None
+
+
+def _is_final(array: np.ndarray, kind: np.dtype) -> bool:
+    whole = array.flags.c_contiguous and not kind.hasobject
+    return whole and array.dtype == kind and not array.flags.writeable
 
 
 def uninitialised_error(step: Step | None, name: str, variable: Variable) -> GradstepError:

@@ -129,3 +129,14 @@ def test_values_that_init_has_nothing_to_do_with_come_and_go_without_it(runs: li
     back = FirstVariables(program, BACKEND, over)
     assert {name: x.tolist() for name, x in back.store.items()} == {"v": [1, 1]}
     assert runs == ["init"] * 3
+
+
+def test_a_value_that_nobody_can_write_to_is_held_as_it_is() -> None:
+    program, frozen = _program(init=""), Constant(np.full(2, 5, np.float32)).array
+    held = FirstVariables(replace(program, initial={"w": frozen}), BACKEND).store
+    assert held["w"] is frozen
+    own, long = np.full(2, 5, np.float32), Constant(np.full(2, 5, np.float64)).array
+    for value in (own, long, frozen[::-1]):
+        copied = FirstVariables(replace(program, initial={"w": value}), BACKEND).store["w"]
+        assert (copied.dtype, copied.tolist()) == (np.float32, [5, 5])
+        assert not np.may_share_memory(copied, value)
