@@ -49,7 +49,11 @@ def find_users(
             for used in used_by(step, values, where):
                 found.setdefault(used, []).append(step.op.name)
         yield
-    return {used: tuple(names) for used, names in found.items()}
+    alike: dict[
+        tuple[str, ...], tuple[str, ...]
+    ] = {}  # mostly of one operation, and that of several
+    rows = zip(found, map(tuple, found.values()), strict=True)
+    return {used: alike.setdefault(names, names) for used, names in rows}
 
 
 class Exchanged(NamedTuple):
