@@ -158,6 +158,24 @@ def _is_index(text: str) -> bool:
 AttrValue = Any
 _CONTROL_INPUTS, _ORIGIN = attrgetter("control_inputs"), attrgetter("origin")
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
+# Attributes of these classes that are equal, and of the same class, are the same in every bit.
+_EXACT = frozenset({DType, Shape, bool, int, str, bytes})
+
+
+class SharedAttrs:
+    """Attributes of many operations: those that are the same become one mapping."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Mapping[str, AttrValue]] = {}
+
+    def one(self, attrs: dict[str, AttrValue]) -> Mapping[str, AttrValue]:
+        """`attrs`, to which nobody adds from here on, or what is the same."""
+        if not attrs:
+            return NO_ATTRS
+        classes = tuple(map(type, attrs.values()))
+        if not _EXACT.issuperset(classes):
+            return attrs
+        return self._known.setdefault((*attrs.items(), classes), MappingProxyType(attrs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import LOOP, Loop, require_sound, within
-from gradstep.core.graph.model import NO_ATTRS, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Graph, Operation, SharedAttrs, TensorRef
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import (
     TensorFiles,
@@ -64,10 +61,6 @@ def _write(value: Any, files: TensorFiles) -> file_schema.AttributeRecord:
     )
 
 
-# Attributes of these classes that are equal, and of the same class, are the same in every bit.
-_EXACT = frozenset({DType, Shape, bool, int, str, bytes})
-
-
 class _Reader:
     """Makes operations of records. What many of them say alike, names of others above all, is one
     object: a large graph would take half as much again."""
@@ -76,7 +69,7 @@ class _Reader:
         self._source = source
         self._texts: dict[str, str] = {}
         self._refs: dict[str, TensorRef] = {}
-        self._attrs: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+        self._attrs = SharedAttrs()
 
     def graph(self, records: list[file_schema.OperationRecord]) -> Graph:
         operations: dict[str, Operation] = {}
@@ -96,7 +89,7 @@ class _Reader:
             type=self._text(record.type),
             inputs=tuple([None if text is None else self._ref(text) for text in record.inputs]),
             control_inputs=tuple(map(self._text, record.control_inputs)),
-            attrs=self._shared({key: self._read(key, x) for key, x in record.attrs.items()}),
+            attrs=self._attrs.one({key: self._read(key, x) for key, x in record.attrs.items()}),
             device=record.device and self._text(record.device),
             origin=record.origin and self._text(record.origin),
             phase=record.phase,
@@ -114,14 +107,6 @@ class _Reader:
             op = self._text(op)
             found = self._refs[text] = TensorRef(op, index) if index else TensorRef.first(op)
         return found
-
-    def _shared(self, attrs: dict[str, Any]) -> Mapping[str, Any]:
-        if not attrs:
-            return NO_ATTRS
-        classes = tuple(map(type, attrs.values()))
-        if not _EXACT.issuperset(classes):
-            return attrs
-        return self._attrs.setdefault((*attrs.items(), classes), MappingProxyType(attrs))
 
     def _read(self, key: str, record: file_schema.AttributeRecord) -> Any:
         if isinstance(record, file_schema.LoopAttribute) and key != LOOP:

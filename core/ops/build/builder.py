@@ -15,7 +15,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import alike
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import crossing_error, loop_of, within
-from gradstep.core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Constant, Graph, Operation, SharedAttrs, TensorRef
 from gradstep.core.ops.build.build_context import Surroundings
 from gradstep.core.ops.build.python_values import as_array, as_shape, attribute
 from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
@@ -38,6 +38,7 @@ class GraphBuilder(Surroundings):
         self._before = {} if before is None else before.operations
         self._operations: dict[str, Operation] = {}
         self._made: list[str] = []
+        self._attrs = SharedAttrs()
         self._inferrer = Inferrer()
         self._in_order = True  # every operation comes after all that it waits for
         self._inside: dict[str, tuple[TensorType, ...]] = {}  # operations of loops made here
@@ -170,9 +171,9 @@ class GraphBuilder(Surroundings):
             type=type,
             inputs=tuple([t.ref for t in tensors]),
             control_inputs=self._waits(control_inputs, tensors),
-            attrs={k: attribute(v, definition.attrs.get(k)) for k, v in attrs.items()}
-            if attrs
-            else NO_ATTRS,
+            attrs=self._attrs.one(
+                {k: attribute(v, definition.attrs.get(k)) for k, v in attrs.items()}
+            ),
             origin=self.origin,
             phase=self.phase,
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
-from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, SharedAttrs, TensorRef
 
 
 def chain() -> Graph:
@@ -137,3 +137,15 @@ def test_a_wire_is_no_tensor() -> None:
     assert wire == Edge.parse("x<1") == eval(repr(wire))
     assert wire != tensor
     assert len({wire, tensor, Edge("x", 1)}) == 2
+
+
+def test_attributes_are_one_mapping_where_they_are_the_same_in_every_bit() -> None:
+    shared = SharedAttrs()
+    first = shared.one({"T": DType.FLOAT32, "shape": Shape((2,)), "n": 1})
+    assert shared.one({"T": DType.FLOAT32, "shape": Shape((2,)), "n": 1}) is first
+    assert shared.one({"T": DType.FLOAT32, "shape": Shape((2,)), "n": True}) is not first
+    assert shared.one({"n": 1, "T": DType.FLOAT32, "shape": Shape((2,))}) is not first
+    assert shared.one({"x": 0.0}) is not shared.one({"x": -0.0})
+    assert Operation("a", "Op", attrs=first).attrs is first
+    with pytest.raises(TypeError):
+        first["n"] = 2  # type: ignore[index]
