@@ -34,7 +34,9 @@ def from_json(dtype: DType, shape: Sequence[int], data: Any) -> np.ndarray:
     flat = list(_flat(data, tuple(shape)))
     read = _READERS.get(kind_of(dtype.numpy), lambda x: x)
     try:
-        values = [read(x) for x in flat]
+        # Of floats, which nearly all are, there is nothing to read.
+        plain = read is number_from_json and {float}.issuperset(map(type, flat))
+        values = flat if plain else [read(x) for x in flat]
         if dtype is DType.STRING:
             return objects(values, shape)
         # A copy holds nothing but its elements; what is reshaped, the array that it was as well.
