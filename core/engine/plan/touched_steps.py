@@ -29,7 +29,9 @@ _AT_ONCE = 2_000  # steps, which take some milliseconds
 
 def used_by(step: Step, values: Sequence[PlanValue], where: _Where) -> set[Used]:
     """What a step deals with: what it reads, and the variables that it writes or stands for."""
-    found: set[Used] = {values[v].variable or v for v in step.reads}
+    found: set[Used] = {v if values[v].output >= 0 else values[v].name for v in step.reads}
+    if step.plain:
+        return found
     for value in step.writes:
         if name := values[value].variable:
             found |= {name, (name,)}
