@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.axes import resolve_axes
 from gradstep.core.ops.declare.host_arrays import integers
 
@@ -39,6 +40,17 @@ def find_reaching(
 def is_copy(step: Step) -> bool:
     """Whether its result is the first operand, in another shape at most."""
     return step.definition is not None and step.definition.memory.keeps_bytes
+
+
+def makes_no_nan(step: Step, inputs: Sequence[Any], asked: Masks) -> bool:
+    """Whether it is known without running it that there is no NaN in its result where there is none
+    in what it read: that takes infinities, and two of them or a 0."""
+    if step.op.type not in _FINITE:
+        return False
+    shapes = ((), *(m.shape for m in asked.values()))
+    known = all(isinstance(x, np.ndarray) and x.shape in shapes for x in inputs)
+    real = known and all(kind_of(x.dtype) == "f" for x in inputs)
+    return real and not any(np.count_nonzero(np.isinf(x)) for x in inputs)
 
 
 def _cut_out(
@@ -88,6 +100,8 @@ def _attr(step: Step, name: str) -> Any:
 
 
 _ADDING = ("Add", "AddV2", "AddN", "Sub", "Neg", "Mul", "RealDiv", "Square", "SquaredDifference")
+# One operation on each element, or sums of few: what is too large becomes an infinity of one sign.
+_FINITE = frozenset(_ADDING) - {"RealDiv"}
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 _REACH: Mapping[str, Reach] = {
     **dict.fromkeys(_ADDING, _same_place),

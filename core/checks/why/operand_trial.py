@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.why.element_sources import find_reaching, is_copy
+from gradstep.core.checks.why.element_sources import find_reaching, is_copy, makes_no_nan
 from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, Runner, at_place, by_place
 from gradstep.core.engine.plan.steps import Step
 
@@ -40,7 +40,8 @@ class Trial:
         self._inputs, self._bad = inputs, bad
         self._right: list[list[Any]] = []  # the inputs, with each of the right numbers
         self._runs = True  # whether it runs on these
-        self.own = _nothing(asked) if is_copy(step) else self._left({}, asked)
+        sound = wrong is np.isnan and makes_no_nan(step, inputs, asked)
+        self.own = _nothing(asked) if sound or is_copy(step) else self._left({}, asked)
         self._rest = _some({k: m & ~self.own[k] for k, m in asked.items()})
 
     def mattering(self) -> Masks:

@@ -35,6 +35,7 @@ def session() -> DebugSession:
             tf.pow(x, y, name="pow"),
             tf.acosh(x, name="acosh"),
             tf.atanh(x, name="atanh"),
+            tf.divide(x, y, name="div"),
         )
         fetches.extend(tensor.ref for tensor in made)
 
@@ -69,6 +70,8 @@ def mattering(found: Trial) -> dict[int, list[Any]]:
          {1: [0, 1, 0, 0]}),
         ("mul", ([N, 1, N, 1], [1, 1, 1, 1]), [True, False, False, False], [0] * 4,
          {0: [1, 0, 0, 0]}),
+        ("div", ([N, 0, 1, 1], [1, 0, N, 1]), None, [0, 1, 0, 0],
+         {0: [1, 0, 0, 0], 1: [0, 0, 1, 0]}),
         ("log", ([N, -1, 2, N],), None, [0, 1, 0, 0], {0: [1, 0, 0, 1]}),
         ("log", ([N, -1, 2, N],), [False, True, False, False], [0, 1, 0, 0], {}),
         ("log", ([N, -1, 2, N],), [True, True, False, False], [0, 1, 0, 0], {0: [1, 0, 0, 0]}),
