@@ -16,6 +16,7 @@ from gradstep.core.debug.history.manual_assignments import Assignment, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.exact_place import ExactPlace
 from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
@@ -129,17 +130,19 @@ def courses_of(sessions: Sessions, begun: Mapping[str, Course] = MappingProxyTyp
 
 def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Mapping[str, Course]:
     """The courses of sessions that have followed others, with what those missed: a place that is
-    gone, or commands that could not be given again. before: the sessions before the edit; a program
-    of as many steps goes by its step, whatever that is called now."""
+    gone, or that a step on the way keeps them from as it fails now, or commands that could not be
+    given again. before: the sessions before the edit; where all steps are of the types that they
+    were, the place is there still, whatever it is called now."""
     begun: dict[str, Course] = {}
     for name, threads in sessions.by_name.items():
         course, plan = courses.by_name[name], threads.session.plan
         wanted = course.missed or course
         old = None if before is None else before.by_name[name].session.plan
-        is_other = old is not None and len(old.steps) != len(plan.steps)
-        came = course_of(threads)
-        is_gone = bool(course.missed or is_other) and not wanted.is_open(plan)
-        if came.moves < wanted.moves or (len(threads.states) == 1 and is_gone):
+        came, alone = course_of(threads), len(threads.states) == 1
+        is_missing = threads.session.stop.reason is Reason.EXCEPTION
+        if not is_missing and not wanted.is_open(plan):
+            is_missing = bool(course.missed) or (old is not None and _types(old) != _types(plan))
+        if came.moves < wanted.moves or (alone and is_missing):
             begun[name] = replace(came, missed=replace(wanted, missed=None))
     return begun
 

@@ -106,7 +106,10 @@ class ProtocolUser:
         return reply
 
     def edit(self, name: str, arguments: tuple[Any, ...]) -> None:
-        document = edited(self.document, name, arguments)
+        self.change(edited(self.document, name, arguments))
+
+    def change(self, document: Document) -> None:
+        """An edit, by what it leads to."""
         if document is not self.document:
             del self._versions[self.index + 1 :]
             self._versions.append(document)

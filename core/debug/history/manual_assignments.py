@@ -222,9 +222,10 @@ def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSes
 
 def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
-    paused on the way there."""
+    paused on the way there, or a step failed."""
     step, inside = change.step_in(session.plan), change.inside_in(session.plan) or ()
-    if session.run_to(position_text([(change.run, step), *inside])).reason is Reason.PAUSE:
+    stop = session.run_to(position_text([(change.run, step), *inside]))
+    if stop.reason in (Reason.PAUSE, Reason.EXCEPTION):
         return False
     give_possible(session, change, (change.run, session.stop.step))
     return True

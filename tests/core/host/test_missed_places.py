@@ -9,12 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document
-from gradstep.core.graph.model import Edge
+from gradstep.core.document.named_edits import edit_by_name
+from gradstep.core.graph.model import Constant, Edge
 from gradstep.core.protocol import messages as m
 from tests.core.host.test_edits import Editor, require_as_opened_afresh
 from tests.soak import documents
 from tests.soak.frames import Frame, differences, frame_of, reading
 
+LOSS, SQUARE = "as_it_is/valley/loss", "as_it_is/valley/square"
 EXAMPLES = ("tutorial", "gan", "while_loop", "cond_gradients", "stop_gradient_paths", "rnn")
 
 
@@ -164,6 +166,60 @@ def test_what_was_given_on_the_way_is_given_there_again(is_killed: bool) -> None
     user.undo()
     assert place(user) == before
     assert [*differences(seen(user), frame)] == []
+
+
+def failing_axis(user: Editor) -> None:
+    """An edit with which the loss fails in every run."""
+    user.edit("set_attr", ("as_it_is/valley/axes", "value", Constant(np.array([7], np.int32))))
+    assert user.stop is not None
+    assert (user.stop.run, user.stop.op, user.stop.reason) == (0, LOSS, "exception")
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_what_an_edit_makes_fail_on_the_way(is_killed: bool) -> None:
+    """The value is not given where it fails, in another run than the value is of."""
+    user = opened("gradient_clipping", 0)
+    for move in ("continue_", "step", "step", "step", "step"):
+        user.control(move)
+    value = np.full(2, 7.0, np.float32).tobytes()
+    reply = user.branch(m.Inject(name=SQUARE, dtype="float32", shape=[2]), value)
+    assert isinstance(reply, m.SessionList)
+    for move in ("continue_", "step"):
+        user.control(move)
+    before, frame = place(user), seen(user)
+    failing_axis(user)
+    user.edit("set_attr", (SQUARE, "_note", "an edit of something else"))
+    if is_killed:
+        user.kill()
+    user.undo()
+    user.undo()
+    assert place(user) == before
+    assert [*differences(seen(user), frame)] == []
+
+
+def test_who_moved_where_it_fails_stays_there() -> None:
+    user = opened("gradient_clipping", 9)
+    failing_axis(user)
+    user.control("step_back")
+    assert user.stop is not None
+    op = user.stop.op
+    user.undo()
+    assert user.stop.op == op
+
+
+def test_a_gradient_of_another_type_is_another_step() -> None:
+    """However many steps there are."""
+    user = opened("saturated_activations", 0)
+    document = user.document
+    (relu,) = [op.name for op in document.graph if op.type == "Relu"]
+    user.control("run_to", f"gradients/{relu}_grad/ReluGrad")
+    before, count = place(user), len(user.service._service._session.plan.steps)
+    assert before[2].endswith("ReluGrad")
+    user.change(edit_by_name(document, "leak", [relu]))
+    assert place(user) != before
+    assert len(user.service._service._session.plan.steps) == count
+    user.undo()
+    assert place(user) == before
 
 
 @pytest.mark.slow
