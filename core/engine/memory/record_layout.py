@@ -232,9 +232,8 @@ class RecordLayout:
             found = {v: other for v, other in known.turns.items() if v not in gone}
             versions = (plan.versions[name] for name in opened if name in plan.versions)
         for first, *_, last in (v for v in versions if len(v) > 1):
-            one, other = self.places[first], self.places[last]
-            if one is not None and other is not None and one[1:] == other[1:]:
-                found |= {first: last, last: first}
+            if self.places.are_alike(first, last):
+                found[first], found[last] = last, first
         return found
 
     @cached_property

@@ -81,6 +81,11 @@ class Places:
         offset = self._offsets[value]
         return None if offset == _NOWHERE else offset
 
+    def are_alike(self, one: int, other: int) -> bool:
+        """Whether both have a place, and for the same arrays."""
+        there = self._offsets[one] != _NOWHERE != self._offsets[other]
+        return there and self._forms[one] == self._forms[other]
+
     def unplaced(self, first: int) -> list[int]:
         """From value `first` on those that have no place."""
         return [v for v in range(first, len(self)) if self._offsets[v] == _NOWHERE]

@@ -140,6 +140,7 @@ class Plan:
         if self.is_plain and "users" not in vars(self):
             vars(self)["users"] = yield from self._find_users()
         _ = self.overtaken
+        yield
 
     @cached_property
     def is_plain(self) -> bool:

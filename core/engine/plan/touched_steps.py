@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import repeat, zip_longest
+from itertools import islice, repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
@@ -51,11 +51,13 @@ def find_users(
             for used in used_by(step, values, where):
                 found.setdefault(used, []).append(step.op.name)
         yield
-    alike: dict[
-        tuple[str, ...], tuple[str, ...]
-    ] = {}  # mostly of one operation, and that of several
+    users: dict[Used, tuple[str, ...]] = {}
+    alike: dict[tuple[str, ...], tuple[str, ...]] = {}  # mostly one operation, and that often
     rows = zip(found, map(tuple, found.values()), strict=True)
-    return {used: alike.setdefault(names, names) for used, names in rows}
+    while some := [*islice(rows, 5 * _AT_ONCE)]:
+        users.update((used, alike.setdefault(names, names)) for used, names in some)
+        yield
+    return users
 
 
 class Exchanged(NamedTuple):
