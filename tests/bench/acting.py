@@ -292,7 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 costs = measured(size, is_open, options.rounds, options.profile)
                 found.setdefault(view, {})[size] = costs
     if options.write:
-        acting_page.write(found["open"], target_of, lambda _, size: DEAF.get(size))
+        acting_page.write(found["open"], target_of, lambda _, size: DEAF.get(size), options.rounds)
     tables = (
         (f"scopes {view}, {size:,} operations", table(size, costs))
         for view, by_size in found.items()

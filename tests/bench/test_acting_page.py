@@ -27,8 +27,10 @@ def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     notes = dict.fromkeys(["edit: stop", "edit: rename"], "it is slow")
     notes |= {"undo: stop": "it is undone", "look: hover": "never"}
     monkeypatch.setattr(acting_page, "NOTES", notes)
+    deaf = {"edit: rename": "it is deaf", "look: hover": "never"}
+    monkeypatch.setattr(acting_page, "DEAF_NOTES", deaf)
     found = {1_000: costs(1), 10_000: costs(10)}
-    acting_page.write(found, acting.target_of, lambda _, size: acting.DEAF.get(size))
+    acting_page.write(found, acting.target_of, lambda _, size: acting.DEAF.get(size), 4)
     ElementTree.parse(acting_page.PICTURE)
     return acting_page.PAGE.read_text()
 
@@ -41,11 +43,13 @@ def test_what_is_over_its_target_is_marked_and_explained(written: str) -> None:
     ]
     assert "| look: hover | 1 | 1 |  |" in written
     assert "- edit: stop, edit: rename: it is slow\n- undo: stop: it is undone" in written
+    assert "\n- edit: rename: it is deaf\n" in written
+    assert written.index("it is slow") < written.index("deaf at most") < written.index("it is deaf")
     assert "never" not in written
+    assert "medians of 4 rounds" in written
 
 
 def test_the_notes_are_of_actions_that_there_are() -> None:
     kinds = {"open", "edit", "undo", "look", "step", "inject"}
-    assert {
-        action.partition(":")[0] for action in (*acting_page.NOTES, *acting_page.LINES)
-    } <= kinds
+    told = (*acting_page.NOTES, *acting_page.DEAF_NOTES, *acting_page.LINES)
+    assert {action.partition(":")[0] for action in told} <= kinds
