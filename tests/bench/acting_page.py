@@ -23,8 +23,8 @@ LINES: Mapping[str, str] = {
     "step: F10": "#666666",
 }
 _FIXED = (
-    "Up to 10,000 operations most of the window's part is there at 1,000, too: the canvas shows the "
-    "edit at once, and canvas, Inspector, outline, timeline and actions what the engine answers, "
+    "Up to 10,000 operations most of the window's part is there at 1,000, too: the canvas shows "
+    "the edit at once, canvas, Inspector, outline, timeline and actions what the engine answers: "
     "some forty widgets with other texts, of which none takes more than two milliseconds."
 )
 _TOUCHED = (
@@ -57,7 +57,7 @@ NOTES: Mapping[str, str] = {
     "look: search key": "It is the first key, at which all names become one array of letters; and "
     "this one stands in every name of this graph.",
 }
-_SCENE = "The canvas's scene is made in one go: its boxes, links and where they run, of all that is open."
+_SCENE = "The scene is made in one go: boxes, links and where they run, of all that is open."
 # Why the window is deaf for longer than it is to be.
 DEAF_NOTES: Mapping[str, str] = {
     "open: first picture": "The first picture, the outline's rows by role and the docks come in "
@@ -82,12 +82,12 @@ CPU time of the window's thread and of the engine together, from what the user d
 is painted, on one training graph that came as a `.pb`: variables in scopes, one constant that all
 layers read, a group of all initial assignments, gradients of every variable, Adam's updates, all
 scopes open, in the program's own window with its panels, off screen and without a graphics card.
-Milliseconds, medians of {rounds} rounds, but of a file that is opened once; what is over its target is
-**bold**, with the target behind it. Giving a value by hand (inject) has in it what follows by
+Milliseconds, medians of {rounds} rounds, but of a file that is opened once; what is over its target
+is **bold**, with the target behind it. Giving a value by hand (inject) has in it what follows by
 itself: the new run is looked through for NaN, ten milliseconds at a time between what the user
-asks, and the Inspector asks why the value of the node that is shown is NaN, which gives way to what
-the user asks next. With so many layers as beyond 10,000 operations this graph is full of it; at
-200,000 the way back to where it began is tens of thousands of operations long.
+asks, and the Inspector asks why the value of the node that is shown is NaN, which gives way to
+what the user asks next. With so many layers as beyond 10,000 operations this graph is full of it;
+at 200,000 the way back to where it began is tens of thousands of operations long.
 """
 
 
