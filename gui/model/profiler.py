@@ -138,7 +138,8 @@ class Profiler(QObject):
         asked = self._asked = self._wish()
         self.progress, self.failure = "", None
         self.changed.emit()
-        self._workspace.request(asked.message, (), lambda reply, _: self._take(asked, reply))
+        take = lambda reply, _: self._take(asked, reply)  # noqa: E731
+        self._workspace.request(asked.message, (), take, lambda: asked is self._asked)
 
     def _wish(self) -> Wish:
         space = self._workspace

@@ -71,7 +71,8 @@ class RunQuery(QObject):
             self.failure = reply.error if isinstance(reply, Failed) else None
             self.changed.emit()
 
-        self._workspace.request(FindMoments(text=text, which=which, most=MOST), (), answered)
+        message = FindMoments(text=text, which=which, most=MOST)
+        self._workspace.request(message, (), answered, lambda: wish is self._asked)
         self.changed.emit()
 
     def cancel(self) -> None:

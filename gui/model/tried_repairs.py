@@ -62,4 +62,4 @@ class TriedRepairs(QObject):
 
         one = self.remedies[number]
         request = TryEdit(kind=one.kind, names=one.names, of=of, wrt=wrt)
-        self._workspace.request(request, (), answered)
+        self._workspace.request(request, (), answered, lambda: mine == self._round)

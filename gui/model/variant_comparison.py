@@ -89,7 +89,8 @@ class VariantComparison(QObject):
             if self.found is not None and self.is_measured and not elements:
                 self._ask(_MEASURED)
 
-        self._workspace.request(CompareVariants(elements=elements), (), answered)
+        message = CompareVariants(elements=elements)
+        self._workspace.request(message, (), answered, lambda: wish is self._asked)
 
     @property
     def _is_current(self) -> bool:

@@ -126,7 +126,7 @@ class PrecisionPanel(Panel):
             if number == self._asked:
                 self._take(reply)
 
-        self.workspace.request(wish, (), answered)
+        self.workspace.request(wish, (), answered, lambda: number == self._asked)
         self.refresh()
 
     def _take(self, reply: Message) -> None:

@@ -58,4 +58,4 @@ class Questions:
             if not self._is_asked:
                 self._send()
 
-        self._request(message, (), answered)
+        self._request(message, (), answered, lambda: (life, asked) == (self._life, self._asked))

@@ -21,7 +21,7 @@ def asked(silent: None, monkeypatch: pytest.MonkeyPatch) -> tuple[Workspace, lis
     """A workspace, and what to call with the answer to each request, in their order."""
     space, answers = Workspace(), list[Any]()
     space.open_document(Document())
-    monkeypatch.setattr(space, "request", lambda message, buffers, then: answers.append(then))
+    monkeypatch.setattr(space, "request", lambda message, buffers, then, _: answers.append(then))
     return space, answers
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from gradstep.core.protocol import messages as m
 from gradstep.gui.model.lint_findings import LintFindings
+from gradstep.gui.model.variant_comparison import VariantComparison
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.tensor.engine_questions import Questions
 from tests.support.held_questions import give_up, hold
 
 
@@ -101,3 +103,33 @@ def test_lints_are_looked_for_again(
     before = asked(bench, m.Diagnose)
     lints.want()
     qtbot.waitUntil(lambda: asked(bench, m.Diagnose) == before + 1)
+
+
+def test_what_nobody_waits_for_any_more_is_not_asked_again(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many commands came meanwhile, one question is left."""
+    bench.open("tutorial")
+    variants, query = VariantComparison(bench.space), bench.space.queries
+    held = hold(bench, monkeypatch, m.CompareVariants | m.FindMoments)
+    for number in range(1, 4):
+        bench.run("continue_")
+        variants.require()
+        query.ask("loss > 0")
+        assert len(held) <= 4, "those of before, and the newest"
+        give_up(held)
+        assert len(held) == 2, "the newest"
+        assert asked(bench, m.FindMoments) == 2 * number
+
+
+def test_of_a_tensor_that_is_not_looked_at_nothing_is_asked_again() -> None:
+    sent: list[tuple[Any, ...]] = []
+    questions = Questions(lambda *given: sent.append(given), lambda error: None)
+    questions.ask("lines", m.DescribeTensor(of=m.TensorSlice(ref="a:0")), lambda *_: None)
+    _, _, answered, wanted = sent[0]
+    assert wanted()
+    questions.forget()
+    assert not wanted()
+    questions.ask("lines", m.DescribeTensor(of=m.TensorSlice(ref="b:0")), lambda *_: None)
+    answered(m.GaveWay(), ())
+    assert [each[0].of.ref for each in sent] == ["a:0", "b:0"]

@@ -164,7 +164,7 @@ def test_a_scroll_through_all_asks_for_the_newest_place_alone(
         panel.explorer.grid.go_to(row, 0)
         panel.explorer.grid.grab()
     assert len(sent) == 1
-    message, _, then = sent[0]
+    message, _, then, _ = sent[0]
     then(*bench.bridge.service.handle(message))
     assert len(sent) == 2
     assert sent[1][0].row > 19_800
@@ -186,7 +186,7 @@ def test_a_new_engine_is_asked_again(
     bench.bridge.state_changed.emit("ready")
     panel.grab()
     assert text(explorer.grid, 19, 19) == "-399"
-    message, _, then = asked[0]
+    message, _, then, _ = asked[0]
     then(*bench.bridge.service.handle(message))  # comes after all: it is not listened to
     assert text(explorer.grid, 19, 19) == "-399"
 
