@@ -11,7 +11,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.session_restore import Course, Courses, courses_of
+from gradstep.core.host.session_restore import Begun, Courses, courses_of
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.document_diff import Difference, apply
@@ -42,7 +42,7 @@ class Loaded:
     make: Callable[[], Scheduler]
     gradients: Mapping[str, Function]
     resting: Loaded | None = None
-    begun: Mapping[str, Course] = field(default_factory=dict)
+    begun: Begun = field(default_factory=dict)
 
     @property
     def courses(self) -> Courses:

@@ -105,6 +105,9 @@ class Courses:
     current: str
 
 
+Begun = Mapping[Scheduler, Course]  # of those sessions, whatever others are called like them
+
+
 def course_of(threads: Scheduler, begun: Course | None = None) -> Course:
     """How a session came to where it stands now. begun: as of `begun_by`."""
     session = threads.session
@@ -122,18 +125,18 @@ def course_of(threads: Scheduler, begun: Course | None = None) -> Course:
     return replace(course, missed=begun.missed)
 
 
-def courses_of(sessions: Sessions, begun: Mapping[str, Course] = MappingProxyType({})) -> Courses:
+def courses_of(sessions: Sessions, begun: Begun = MappingProxyType({})) -> Courses:
     """How all of them did."""
-    every = {name: course_of(each, begun.get(name)) for name, each in sessions.by_name.items()}
+    every = {name: course_of(each, begun.get(each)) for name, each in sessions.by_name.items()}
     return Courses(every, sessions.current)
 
 
-def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Mapping[str, Course]:
+def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Begun:
     """The courses of sessions that have followed others, with what those missed: a place that is
     gone, or that a step on the way keeps them from as it fails now, or commands that could not be
     given again. before: the sessions before the edit; where all steps are of the types that they
     were, the place is there still, whatever it is called now."""
-    begun: dict[str, Course] = {}
+    begun: dict[Scheduler, Course] = {}
     for name, threads in sessions.by_name.items():
         course, plan = courses.by_name[name], threads.session.plan
         wanted = course.missed or course
@@ -143,7 +146,7 @@ def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> M
         if not is_missing and not wanted.is_open(plan):
             is_missing = bool(course.missed) or (old is not None and _types(old) != _types(plan))
         if came.moves < wanted.moves or (alone and is_missing):
-            begun[name] = replace(came, missed=replace(wanted, missed=None))
+            begun[threads] = replace(came, missed=replace(wanted, missed=None))
     return begun
 
 

@@ -222,6 +222,26 @@ def test_a_gradient_of_another_type_is_another_step() -> None:
     assert place(user) == before
 
 
+def test_a_session_of_the_same_name_has_missed_nothing() -> None:
+    user = opened("gradient_clipping", 9)
+    before = place(user)
+    user.manage(m.ManageSessions(command="new", name="b"))
+    for _ in range(11):
+        user.control("step")
+    user.manage(m.ManageSessions(command="switch", name="main"))
+    failing_axis(user)
+    for command in ("delete", "new"):
+        user.manage(m.ManageSessions(command=command, name="b"))
+    for _ in range(5):
+        user.control("step")
+    here = place(user)
+    assert here[2] == LOSS
+    user.undo()
+    assert place(user) == here
+    user.manage(m.ManageSessions(command="switch", name="main"))
+    assert place(user) == before
+
+
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
