@@ -102,7 +102,7 @@ class Timeline:
         self._fed_at: OrderedDict[int, Mapping[TensorRef, np.ndarray]] = OrderedDict()
         self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
-        self._live: Recording = self._new_recording(None if before is None else before._live)
+        self._live: Recording = self._new_recording(None if before is None else before._handed_on())
         self._quick_now: FastRuns | None = None  # which makes runs
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
         self.parked = ParkedBranches()
@@ -125,6 +125,12 @@ class Timeline:
         self._loops.reckon()
         self._feed_anew(self.origin)
         self._live.begin_first(self.start)
+
+    def _handed_on(self) -> Recording:
+        """The live run, for that of another plan: constants are what they are by rights."""
+        for ref, array in self._constants.items():
+            self._live.give(self._place(ref), self.backend.put(array))
+        return self._live
 
     @property
     def nbytes_at_rest(self) -> int:

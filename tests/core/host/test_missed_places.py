@@ -168,6 +168,27 @@ def test_what_was_given_on_the_way_is_given_there_again(is_killed: bool) -> None
     assert [*differences(seen(user), frame)] == []
 
 
+@pytest.mark.parametrize("then", ["step", "continue_", "step_back"])
+def test_what_a_constant_was_given_is_not_what_an_edit_begins_with(then: str) -> None:
+    """What was computed of it before it was given stays."""
+    user = opened("dropout", 11)
+    value = np.float32(0.25).tobytes()
+    reply = user.branch(m.Inject(name="training/one", dtype="float32", shape=[]), value)
+    assert isinstance(reply, m.SessionList)
+    user.control(then)
+    before, frame = place(user), seen(user)
+    user.edit("set_attr", ("training/loss", "_note", "an edit of something else"))
+    assert place(user) == before
+    assert [*differences(seen(user), frame)] == []
+    user.branch(m.ManageBranches(command="switch", name="main"))
+    user.control("reverse_continue")
+    user.control("continue_")
+    other = opened("dropout", 0)
+    other.control("continue_")
+    assert place(user) == place(other)
+    assert [*differences(seen(user), seen(other))] == []
+
+
 def failing_axis(user: Editor) -> None:
     """An edit with which the loss fails in every run."""
     user.edit("set_attr", ("as_it_is/valley/axes", "value", Constant(np.array([7], np.int32))))
