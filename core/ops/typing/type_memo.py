@@ -31,7 +31,11 @@ def attrs_key(attrs: Mapping[str, Any]) -> Key | None:
     if not attrs:
         return _NO_ATTRS
     classes = tuple(map(type, attrs.values()))
-    return (*attrs.items(), classes) if _PLAIN.issuperset(classes) else None
+    if not _PLAIN.issuperset(classes):
+        return None
+    if float not in classes:
+        return *attrs.items(), classes
+    return *attrs.items(), classes, *map(str, attrs.values())  # 0.0 and -0.0 are equal
 
 
 def key_of(definition: OpDef, attrs: Mapping[str, Any], types: Sequence[TensorType]) -> Key | None:

@@ -102,6 +102,17 @@ def test_a_rule_sees_attributes_and_axes() -> None:
     assert_same(build.build(), GradientRequest((z.ref,), (x.ref, y.ref)))
 
 
+@pytest.mark.parametrize("slopes", [(0.0, -0.0), (-0.0, 0.0)])
+def test_a_rule_sees_the_sign_of_a_zero(slopes: tuple[float, float]) -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", "float32", (2,))
+    leaky = [build.one("LeakyRelu", x, alpha=slope) for slope in slopes]
+    z = build.one("AddN", *leaky)
+    found = differentiate(build.build(), GradientRequest((z.ref,), (x.ref,)))
+    given = [op.attrs["alpha"] for op in found.graph if op.type == "LeakyReluGrad"]
+    assert sorted(map(str, given)) == ["-0.0", "0.0"]
+
+
 def comparisons(readers: int) -> int:
     """Of names, while a sum of so many products of the same two tensors is differentiated."""
     build = GraphBuilder()
