@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 _NOWHERE = -1
+_MOST = 2**62  # bytes, of which no machine has as many: whoever asks for them is refused
 
 
 class Slot(NamedTuple):
@@ -41,7 +42,8 @@ class Places:
     __slots__ = ("_forms", "_offsets")
 
     def __init__(self, offsets: Iterable[int | None] = (), forms: Sequence[Form] = ()) -> None:
-        self._offsets = array("q", [_NOWHERE if at is None else at for at in offsets])
+        bounded = (_NOWHERE if at is None else at if at < _MOST else _MOST for at in offsets)
+        self._offsets = array("q", bounded)
         self._forms = forms
 
     def __len__(self) -> int:
@@ -73,7 +75,7 @@ class Places:
         found = Places((), self._forms)
         found._offsets = self._offsets[:]
         for value, offset in offsets.items():
-            found._offsets[value] = offset
+            found._offsets[value] = min(offset, _MOST)
         return found
 
     def offset(self, value: int) -> int | None:
