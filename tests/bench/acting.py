@@ -81,6 +81,10 @@ class Sitting(WatchedWindow):
         self.profile = cProfile.Profile(time.thread_time)  # it is a busy machine
         self.found: dict[str, list[Costs]] = {}
 
+    def rest(self) -> None:
+        """Until the window has made what it makes ahead of need."""
+        self._until(lambda: all(dock.is_made for dock in self.window.docks.by_id.values()))
+
     def open(self, path: Path) -> None:
         """The file, until it is seen."""
         opened: list[bool] = []
@@ -220,6 +224,7 @@ def measured(nodes: int, is_open: bool, rounds: int, profiled: str = "") -> dict
         warm, path = (training_graph.save(n, Path(folder)) for n in (60, nodes))
         sitting = Sitting(nodes, profiled)
         sitting.driver.open(warm)  # fonts, caches, the engine's imports
+        sitting.rest()
         sitting.open(path)
         if is_open:
             sitting.unfold()

@@ -34,7 +34,6 @@ _TOUCHED = (
 )
 # Why an action takes longer than its target, as --profile shows it.
 NOTES: Mapping[str, str] = {
-    "open: first picture": "Whether 1,000 operations meet it hangs on one or two milliseconds.",
     "edit: stop": f"{_FIXED} {_TOUCHED}",
     "undo: stop": _FIXED,
     "edit: override": f"{_FIXED} {_TOUCHED}",
