@@ -20,17 +20,6 @@ Call = Callable[[], Any]
 Runner = Callable[[], tuple[int, Exception | None]]  # see run_through
 
 
-_NO_KEYWORDS: dict[str, Any] = {}  # to which nobody adds
-
-
-def make_call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> partial[Any]:
-    """`partial(function, *arguments)` without an empty dict of its own, which would be a third of
-    what the calls of a plan take."""
-    call = partial(function)
-    call.__setstate__((function, arguments, _NO_KEYWORDS, None))  # type: ignore[attr-defined]
-    return call
-
-
 def do_nothing() -> None:
     """The call of a step that computes nothing."""
 
@@ -93,13 +82,10 @@ def _is_split(calls: Iterable[Call]) -> bool:
 def pack_calls(calls: Iterable[Call]) -> list[Call]:
     """The same calls, made anew one after another, so that they lie in memory in the order in which
     they run. Of a thousand small ones that takes a tenth off."""
-    return [_made_anew(call) if type(call) is partial else call for call in calls]
-
-
-def _made_anew(call: partial[Any]) -> Call:
-    if call.keywords:
-        return partial(call.func, *call.args, **call.keywords)
-    return make_call(call.func, (*call.args,))
+    return [
+        partial(call.func, *call.args, **call.keywords) if type(call) is partial else call
+        for call in calls
+    ]
 
 
 def _slice_of(calls: Sequence[Call], first: int, last: int) -> Runner:
