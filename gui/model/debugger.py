@@ -269,7 +269,8 @@ class Debugger(QObject):
 
     def _forget(self) -> None:
         self._life += 1
-        self._settle.stop()
+        for timer in (self._settle, self._expected):  # nobody waits to show another document
+            timer.stop()
         self._shown = self.program = self.stop = self.failure = None
         self._values.clear()
         self.notations.clear()

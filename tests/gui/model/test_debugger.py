@@ -413,3 +413,16 @@ def test_what_gave_way_to_another_document_is_over(debugger: Debugger, tutorial:
     assert isinstance(reply, m.Failed)
     assert reply.error.message == "it was given up, as another document was opened"
     assert bridge.asked.count(message) == 1
+
+
+def test_nobody_waits_to_show_another_document(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    qtbot.wait(2 * debugger_module.SETTLE)
+    edited = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    for document in (tutorial, None):
+        debugger.show(edited, Permission.REFUSED)
+        debugger._expected.start()
+        assert debugger.is_telling
+        debugger.show(document, Permission.REFUSED, soon=False)
+        assert not debugger.is_telling
