@@ -12,7 +12,7 @@ import pytest
 from gradstep.core.io.disk import atomic_write, in_place_write
 from tests.kill import saves
 from tests.kill.tally import Tally
-from tests.kill.window import Due, Life, _check
+from tests.kill.window import Due, Life, _check, campaign
 
 
 @pytest.mark.parametrize("kind", saves.KINDS)
@@ -29,6 +29,15 @@ def test_saves_survive_kills_at_random() -> None:
     tally = Tally()
     saves.at_random(5, random.Random(1), tally)
     assert (tally.cases, tally.lost) == (5, 0)
+
+
+@pytest.mark.slow
+def test_what_a_killed_window_had_is_offered_by_the_next() -> None:
+    tally = campaign(1, 7, lambda line: None)
+    assert tally.is_clean, tally.notes
+    edits, recoveries = tally.notes[-1].split(", ")
+    assert not edits.startswith("0 ")
+    assert recoveries == "1 recoveries"
 
 
 def _noticed(kind: str) -> bool:

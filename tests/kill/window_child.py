@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -61,9 +62,9 @@ class Editor(QObject):
         """Tell of each document before it is in force, and time how it is kept."""
         show, keep = Workspace._show, Autosave._keep
 
-        def showing(space: Workspace, document: Document) -> None:
+        def showing(space: Workspace, document: Document, *others: Any) -> None:
             self.say("shown", time.monotonic(), digest(document), round(self.longest * 1000, 3))
-            show(space, document)
+            show(space, document, *others)
 
         def keeping(each: Autosave, *_: object) -> None:
             began = time.perf_counter()
