@@ -98,17 +98,19 @@ class MergedVjps:
         before: Mapping[_K, _V],
         grown: Mapping[str, Sequence[_K]],
     ) -> Iterator[tuple[int, _K, _V]]:
-        """Before which place of `before` each entry of a VJP comes that has more than it had."""
-        keys, names = [*before], [*self._vjps]
+        """Before which place of `before` each entry of a VJP comes that has more than it had;
+        ascending, as the VJPs are in their order, so that each is looked for behind the last."""
+        keys, names, start, place = [*before], [*self._vjps], 0, 0
         for name, new in grown.items():
-            own, start = part(self._vjps[name]), names.index(name) + 1
+            own, start = part(self._vjps[name]), names.index(name, start) + 1
             for key in new:
                 later = map(self._vjps.__getitem__, islice(names, start, None))
                 following = chain(
                     dropwhile(partial(ne, key), own), chain.from_iterable(map(part, later))
                 )
                 beyond = next(filter(before.__contains__, following), None)
-                yield len(keys) if beyond is None else keys.index(beyond), key, own[key]
+                place = len(keys) if beyond is None else keys.index(beyond, place)
+                yield place, key, own[key]
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:
