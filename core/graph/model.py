@@ -158,8 +158,22 @@ def _is_index(text: str) -> bool:
 AttrValue = Any
 _CONTROL_INPUTS, _ORIGIN = attrgetter("control_inputs"), attrgetter("origin")
 NO_ATTRS: Mapping[str, AttrValue] = MappingProxyType({})
-# Attributes of these classes that are equal, and of the same class, are the same in every bit.
-_EXACT = frozenset({DType, Shape, bool, int, str, bytes})
+# Attributes of these classes that are equal, and of the same class, are the same in every bit, but
+# for 0.0 and -0.0.
+_PLAIN = frozenset({DType, Shape, bool, int, float, str, bytes})
+
+
+def attrs_key(attrs: Mapping[str, AttrValue]) -> tuple[Any, ...] | None:
+    """What stands for attributes, equal for those that are the same in every bit; None where
+    nothing can."""
+    if not attrs:
+        return ()
+    classes = tuple(map(type, attrs.values()))
+    if not _PLAIN.issuperset(classes):
+        return None
+    if float not in classes:
+        return *attrs.items(), classes
+    return *attrs.items(), classes, *map(str, attrs.values())
 
 
 class SharedAttrs:
@@ -172,10 +186,8 @@ class SharedAttrs:
         """`attrs`, to which nobody adds from here on, or what is the same."""
         if not attrs:
             return NO_ATTRS
-        classes = tuple(map(type, attrs.values()))
-        if not _EXACT.issuperset(classes):
-            return attrs
-        return self._known.setdefault((*attrs.items(), classes), MappingProxyType(attrs))
+        key = attrs_key(attrs)
+        return attrs if key is None else self._known.setdefault(key, MappingProxyType(attrs))
 
 
 @dataclass(frozen=True, slots=True)

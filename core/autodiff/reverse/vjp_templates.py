@@ -16,9 +16,8 @@ from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contribut
 from gradstep.core.autodiff.reverse.vjp_result import NOTHING, VjpResult
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import loop_of
-from gradstep.core.graph.model import Edge, Operation, Phase, TensorRef
+from gradstep.core.graph.model import Edge, Operation, Phase, TensorRef, attrs_key
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
 Place = tuple[int, int]  # number of an operation of the VJP, and which of its outputs

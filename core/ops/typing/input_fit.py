@@ -13,12 +13,11 @@ from itertools import product
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import anywhere
-from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, attrs_key
 from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.declare.input_spec import InputSpec
 from gradstep.core.ops.declare.resource_handles import element_type
 from gradstep.core.ops.declare.table import InferContext, OpDef, find
-from gradstep.core.ops.typing.type_memo import attrs_key
 
 Kinds = Sequence[TensorType | None]  # of an op's inputs; None: open, or not known
 

@@ -9,33 +9,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import attrs_key
 from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.declare.table import InferContext, OpDef
 
 Key = tuple[Hashable, ...]
 
 _MOST = 20_000
-# Attributes of these classes are equal only where a rule cannot tell them apart, once it is known
-# which of the classes they are.
-_PLAIN = frozenset({DType, Shape, bool, int, float, str, bytes})
-_NO_ATTRS: Key = ()
 
 # The types stand in the keys by identity (`_shared` makes equal ones the same), and are kept here.
 _answers: dict[Key, tuple[tuple[TensorType, ...], tuple[TensorType, ...]]] = {}
 _shared: dict[TensorType, TensorType] = {}
-
-
-def attrs_key(attrs: Mapping[str, Any]) -> Key | None:
-    """What stands for attributes; None where nothing can."""
-    if not attrs:
-        return _NO_ATTRS
-    classes = tuple(map(type, attrs.values()))
-    if not _PLAIN.issuperset(classes):
-        return None
-    if float not in classes:
-        return *attrs.items(), classes
-    return *attrs.items(), classes, *map(str, attrs.values())  # 0.0 and -0.0 are equal
 
 
 def key_of(definition: OpDef, attrs: Mapping[str, Any], types: Sequence[TensorType]) -> Key | None:

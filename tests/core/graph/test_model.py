@@ -146,6 +146,7 @@ def test_attributes_are_one_mapping_where_they_are_the_same_in_every_bit() -> No
     assert shared.one({"T": DType.FLOAT32, "shape": Shape((2,)), "n": True}) is not first
     assert shared.one({"n": 1, "T": DType.FLOAT32, "shape": Shape((2,))}) is not first
     assert shared.one({"x": 0.0}) is not shared.one({"x": -0.0})
+    assert shared.one({"x": 0.5}) is shared.one({"x": 0.5})
     assert Operation("a", "Op", attrs=first).attrs is first
     with pytest.raises(TypeError):
         first["n"] = 2  # type: ignore[index]
