@@ -557,8 +557,7 @@ class Recording(Binding):
     def _turn(self) -> None:
         """Take each variable's last version for the first, and write the next last one over what
         was the first: so nothing is copied from run to run. There are calls for either way."""
-        is_first = self._aside is None
-        if is_first:
+        if self._aside is None:
             cells = [*self._cells]
             for index, other in self.layout.turns.items():
                 cells[index] = self._cells[other]
@@ -567,17 +566,15 @@ class Recording(Binding):
                     assert place is not None  # it could not change places
                     cells[index] = self._arena.view(place)
             self._aside = cells, StepCalls(), None, {}
+            self._taken, self._taken_empty = self._calls_either_way(), self._empty or set()
+            self._were_unsplit = self._calls.is_unsplit
         self._begun_with = {}
         now = self._cells, self._calls, self._empty, self._loops
         self._cells, self._calls, self._empty, self._loops = self._aside
         self._aside, self._turned = now, not self._turned
-        if is_first:
-            _, calls, empty, _ = now
-            self._taken, self._taken_empty = self._calls_either_way(calls), empty or set()
-            self._were_unsplit = calls.is_unsplit
 
-    def _calls_either_way(self, calls: StepCalls) -> TakenCalls:
-        """Of the calls for one way round those that are the same for the other: they know arrays
+    def _calls_either_way(self) -> TakenCalls:
+        """Of the calls for this way round those that are the same for the other: they know arrays
         alone, and none of those that change places."""
         if self.copies is not None or self.plan.kernels or self.layout.on_host:
             return TakenCalls()
@@ -588,7 +585,7 @@ class Recording(Binding):
                 return True
             return not (others.isdisjoint(step.reads) and others.isdisjoint(step.writes))
 
-        return TakenCalls(self.plan.steps, calls.by_step).without(is_other)
+        return TakenCalls(self.plan.steps, self._calls.by_step).without(is_other)
 
     def _start(self, version: int, array: Any) -> None:
         """Put a variable's value where its first version lies; None: it has none."""
