@@ -45,6 +45,8 @@ class BackwardSlice:
         self.path: dict[str, Operation] = {}
         self._walk(below)
         rank = rank_operations(graph, of, self.path.keys() & self.live)
+        for name in self.path:  # what that leaves out comes behind, in this order
+            rank.setdefault(name, len(rank))
         self.arrivals = {name: tuple(edges) for name, edges in self._arrivals(rank)}
 
     def after(
@@ -171,15 +173,14 @@ class BackwardSlice:
             needed.update([ref.op for ref in op.inputs if ref is not None])
 
     def _arrivals(self, rank: Mapping[str, int]) -> Iterator[tuple[str, Sequence[Edge]]]:
-        """In TensorFlow's order; what that does not rank as the path has it, behind the others."""
+        """The wires over which gradients come back to each operation, in the order of `rank`."""
         path, consumers = self.path, self.graph.consumers
-        places = dict(zip(path, count(len(rank)), strict=False))
         for name in path:
             edges: Sequence[Edge] = consumers[name]  # mostly one, and the very same tuple
             if not all(edge.op in path for edge in edges):
                 edges = [edge for edge in edges if edge.op in path]
             if len(edges) > 1:
-                edges = sorted(edges, key=lambda edge: rank.get(edge.op, places[edge.op]))
+                edges = sorted(edges, key=lambda edge: rank[edge.op])
             if edges:
                 yield name, edges
 
