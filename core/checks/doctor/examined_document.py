@@ -125,13 +125,7 @@ class Examined:
     @cached_property
     def learned(self) -> frozenset[str]:
         """The variables, and all that is computed from them along wires."""
-        stack = [op.name for op in self.graph if op.type in VARIABLES]
-        seen = {*stack}
-        while stack:
-            takers = {edge.op for edge in self.graph.consumers[stack.pop()]} - seen
-            seen |= takers
-            stack += takers
-        return frozenset(seen)
+        return self.graph.takers(*(op.name for op in self.graph if op.type in VARIABLES))
 
     def nearest_sources(self, ref: TensorRef, most: int) -> list[str]:
         """What a tensor is computed from along wires, at most so many, the nearest first."""
