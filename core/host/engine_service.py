@@ -62,7 +62,7 @@ from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.query_answers import find_moments
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
-from gradstep.core.host.session_restore import Courses, begin, begin_all, begun_by, follow_all
+from gradstep.core.host.session_restore import Courses, begin, begin_all, follow_all
 from gradstep.core.host.smallest_answers import answer_of, smallest_of
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
@@ -300,8 +300,7 @@ class EngineService:
             before.rest()  # it is over: whenever Python looks for garbage, this is no memory
         if courses is not None:
             old = None if before is None else before.sessions
-            follow_all(sessions, courses, old)
-            begun = begun_by(sessions, courses, old)
+            begun = follow_all(sessions, courses, old)
             self._loaded = replace(self._loaded, begun=begun)
         elif before is None and document.branches:
             sessions.session.begin_branches(begin_branches(document.branches))

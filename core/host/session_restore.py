@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.concurrency.scheduler import BREAKPOINTS, Scheduler
@@ -109,7 +110,7 @@ Begun = Mapping[Scheduler, Course]  # of those sessions, whatever others are cal
 
 
 def course_of(threads: Scheduler, begun: Course | None = None) -> Course:
-    """How a session came to where it stands now. begun: as of `begun_by`."""
+    """How a session came to where it stands now. begun: as of `follow_all`."""
     session = threads.session
     stop, op = session.stop, session.plan.op_after(session.stop.step)
     alone = len(threads.states) == 1
@@ -131,25 +132,6 @@ def courses_of(sessions: Sessions, begun: Begun = MappingProxyType({})) -> Cours
     return Courses(every, sessions.current)
 
 
-def begun_by(sessions: Sessions, courses: Courses, before: Sessions | None) -> Begun:
-    """The courses of sessions that have followed others, with what those missed: a place that is
-    gone, or that a step on the way keeps them from as it fails now, or commands that could not be
-    given again. before: the sessions before the edit; where all steps are of the types that they
-    were, the place is there still, whatever it is called now."""
-    begun: dict[Scheduler, Course] = {}
-    for name, threads in sessions.by_name.items():
-        course, plan = courses.by_name[name], threads.session.plan
-        wanted = course.missed or course
-        old = None if before is None else before.by_name[name].session.plan
-        came, alone = course_of(threads), len(threads.states) == 1
-        is_missing = threads.session.stop.reason is Reason.EXCEPTION
-        if not is_missing and not wanted.is_open(plan):
-            is_missing = bool(course.missed) or (old is not None and _types(old) != _types(plan))
-        if came.moves < wanted.moves or (alone and is_missing):
-            begun[threads] = replace(came, missed=replace(wanted, missed=None))
-    return begun
-
-
 Make = Callable[[Scheduler | None], Scheduler]
 
 
@@ -164,12 +146,33 @@ def begin_all(make: Make, courses: Courses | None, before: Sessions | None = Non
     return Sessions(made, courses.current)
 
 
-def follow_all(sessions: Sessions, courses: Courses, before: Sessions | None = None) -> None:
+def follow_all(sessions: Sessions, courses: Courses, before: Sessions | None = None) -> Begun:
     """Run each to where the course of the same name leads, or to where it is paused: an edit may
-    have made a loop on the way endless. before: the sessions before the edit."""
+    have made a loop on the way endless. before: the sessions before the edit. The courses of those
+    that missed where theirs leads."""
+    begun: WeakKeyDictionary[Scheduler, Course] = WeakKeyDictionary()  # some may be deleted
     for name, threads in sessions.by_name.items():
+        course = courses.by_name[name]
         old = None if before is None else before.by_name[name].session.plan
-        follow(threads, courses.by_name[name], old)
+        follow(threads, course, old)
+        came, wanted = course_of(threads), course.missed or course
+        if came.moves < wanted.moves or _has_missed(threads, course, old):
+            begun[threads] = replace(came, missed=replace(wanted, missed=None))
+    return begun
+
+
+def _has_missed(threads: Scheduler, course: Course, old: Plan | None) -> bool:
+    """Whether a session that followed a course missed its place, which is gone, or which a step on
+    the way keeps it from as it fails now. Where all steps are of the types that they were, the
+    place is there still, whatever it is called now."""
+    if len(threads.states) > 1:
+        return False
+    plan = threads.session.plan
+    if threads.session.stop.reason is Reason.EXCEPTION:
+        return True
+    if (course.missed or course).is_open(plan):
+        return False
+    return course.missed is not None or (old is not None and _types(old) != _types(plan))
 
 
 def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:

@@ -3,6 +3,9 @@ unless it was moved in between."""
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -261,6 +264,21 @@ def test_a_session_of_the_same_name_has_missed_nothing() -> None:
     assert place(user) == here
     user.manage(m.ManageSessions(command="switch", name="main"))
     assert place(user) == before
+
+
+def test_a_session_that_missed_its_place_goes_when_it_is_deleted() -> None:
+    user = opened("tutorial", 5)
+    user.manage(m.ManageSessions(command="new", name="b"))
+    for _ in range(5):
+        user.control("step")
+    user.edit("disconnect", (Edge("d", 0),))
+    loaded = user.service._service._loaded
+    assert loaded is not None
+    other = weakref.ref(loaded.sessions["b"])
+    assert loaded.courses.by_name["b"].missed is not None
+    user.manage(m.ManageSessions(command="delete", name="b"))
+    gc.collect()
+    assert other() is None
 
 
 @pytest.mark.slow
