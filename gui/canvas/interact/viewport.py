@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import hypot
 
 import numpy as np
@@ -78,11 +78,13 @@ class Framing:
         nearest to the middle stays where it was on the screen, or what shows it now."""
         arrays, seen = self._stage.arrays, self._camera.visible
         inside = np.flatnonzero(before.boxes_in(*sides_of(seen)))
-        old, new, is_own = _shown_still(before.visible, arrays.visible, inside.tolist()).T
+        shown, kept = _shown_still(before.visible, arrays.visible, inside.tolist())
+        is_there = shown >= 0
+        old, new, is_own = inside[is_there], shown[is_there], kept[is_there]
         stood = _middles(before, old)
         way = _middles(arrays, new) - stood
         moved = np.abs(way).max(axis=1, initial=0.0) > 1
-        judged = moved[is_own > 0] if is_own.any() else moved
+        judged = moved[is_own] if is_own.any() else moved
         if np.count_nonzero(judged) <= len(judged) / 2:
             return
         left, top, right, bottom = before.extent
@@ -141,17 +143,16 @@ def around(arrays: SceneArrays, boxes: list[int]) -> QRectF:
     return QRectF(QPointF(*low), QPointF(*high))
 
 
-def _shown_still(before: VisibleGraph, now: VisibleGraph, boxes: Collection[int]) -> np.ndarray:
-    """int64[k, 3]: the numbers of boxes before, those of what shows them now, or the first of what
-    is in them, and whether that is a box of the same id."""
-    found: list[tuple[int, int, bool]] = []
-    for number in boxes:
-        box = before.boxes[number]
-        own = now.number.get(box.id)
-        shown = now.box_of.get(box.members[0]) if own is None else own
-        if shown is not None:
-            found.append((number, shown, own is not None))
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+def _shown_still(
+    before: VisibleGraph, now: VisibleGraph, boxes: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """int64[n]: what shows each of these boxes of before now, or else the first of what is in it,
+    -1 for nothing; bool[n]: whether that is a box of the same id."""
+    shown = np.array([now.number.get(before.boxes[i].id, -1) for i in boxes], np.int64)
+    is_own = shown >= 0
+    for place in np.flatnonzero(~is_own).tolist():
+        shown[place] = now.box_of.get(before.boxes[boxes[place]].members[0], -1)
+    return shown, is_own
 
 
 def _middles(arrays: SceneArrays, boxes: np.ndarray) -> np.ndarray:
