@@ -260,11 +260,12 @@ class Docks(QObject):
         self.layout: QByteArray | None = None  # to come back to when the docks show again
         self._shown = False
         self._withdrawn: set[str] = set()  # hidden for want of content, not by the user
-        self._fitting = QTimer(self, singleShot=True, interval=0)  # others come and go together
-        self._fitting.timeout.connect(self._fit_titles)
+        self._tidying = QTimer(self, singleShot=True, interval=0)
+        self._tidying.timeout.connect(self.tidy)
         for dock in self.by_id.values():
             dock.hide()
-            dock.visibilityChanged.connect(self._fit_later)
+            for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+                moved.connect(self.tidy_soon)
 
     def set_shown(self, shown: bool) -> None:
         """Show the docks as they were, or hide them all while there is nothing to show in them."""
@@ -394,9 +395,14 @@ class Docks(QObject):
         self._window.resizeDocks([dock], [half], Qt.Orientation.Vertical)
         self.tidy()
 
+    def tidy_soon(self) -> None:
+        """Once for all docks that come, go or move together."""
+        self._tidying.start()
+
     def tidy(self) -> None:
         """Dress the tab bars that Qt has made, and fit the docks' titles to them."""
-        self._fit_titles()
+        for dock in self.by_id.values():
+            dock.fit_title()
         mine = Qt.FindChildOption.FindDirectChildrenOnly
         for bar in self._window.findChildren(QTabBar, options=mine):
             bar.setDrawBase(False)
@@ -408,13 +414,6 @@ class Docks(QObject):
             if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
                 bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 bar.customContextMenuRequested.connect(self._menu_opener(bar))
-
-    def _fit_later(self, visible: bool) -> None:
-        self._fitting.start()
-
-    def _fit_titles(self) -> None:
-        for dock in self.by_id.values():
-            dock.fit_title()
 
     def _menu_opener(self, bar: QTabBar) -> Callable[[QPoint], None]:
         def open_menu(at: QPoint) -> None:

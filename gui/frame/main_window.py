@@ -221,11 +221,6 @@ class MainWindow(QMainWindow):
             signal.connect(self._count_problems)
         workspace.document_changed.connect(self._offer_note)
         workspace.followed.changed.connect(self._offer_followed)
-        self._tidy_soon = QTimer(self, singleShot=True, interval=0)
-        self._tidy_soon.timeout.connect(self.docks.tidy)
-        for dock in self.docks.by_id.values():
-            dock.dockLocationChanged.connect(self._tidy_soon.start)
-            dock.topLevelChanged.connect(self._tidy_soon.start)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_desktop)
 
     # -- what is shown ------------------------------------------------------------------------
@@ -258,7 +253,7 @@ class MainWindow(QMainWindow):
             self.canvas.setFocus()
         else:
             self.status.zoom.setText("")
-        self._tidy_soon.start()
+        self.docks.tidy_soon()
         self._show_name()
 
     def _hold_still(self, down: int) -> None:
@@ -396,7 +391,7 @@ class MainWindow(QMainWindow):
         """Every panel where it was at first."""
         self.docks.reset()
         self._offer_note()
-        self._tidy_soon.start()
+        self.docks.tidy_soon()
 
     def _restore(self) -> None:
         if not self._remember:
