@@ -120,19 +120,20 @@ class StatusBar(QStatusBar):
             return
         stop, program = self._workspace.stop, self._workspace.program
         steps = len(program.steps) if program is not None else 0
-        words = (
-            self._size() if stop is None else place_words(stop, steps) + self._left_undone(steps)
-        )
-        self.place.setText(words)
+        if stop is None:
+            self.place.setText(self._size())
+        else:
+            self.place.setText(place_words(stop, steps) + self._left_undone(stop, steps))
 
-    def _left_undone(self, steps: int) -> str:
+    def _left_undone(self, stop: Stopped, steps: int) -> str:
         """What a run that ends early, or has nothing to do, waits for."""
-        space, stop = self._workspace, self._workspace.stop
-        waits = next(iter(space.waits.values()), None)
-        if waits is None or not steps:
-            return "" if waits is None else f": waits for {waits}"
-        is_over = stop is not None and stop.reason == "end"
-        return f"; the rest waits for {waits}" if is_over and space.gradients_wait else ""
+        waits = next(iter(self._workspace.waits.values()), None)
+        if waits is None:
+            return ""
+        if not steps:
+            return f": waits for {waits}"
+        ends_early = stop.reason == "end" and self._workspace.gradients_wait
+        return f"; the rest waits for {waits}" if ends_early else ""
 
     def _size(self) -> str:
         """How much there is to prepare before a first step can be shown."""
