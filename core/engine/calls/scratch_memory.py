@@ -21,8 +21,8 @@ class Scratch:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._held: list[Any] = []
-        # Number in `_held`, shape, type -> an array there: one for all steps that take the like.
-        self._arrays: dict[tuple[int, tuple[int, ...], np.dtype], Any] = {}
+        # Of each of these: shape, type -> an array there, one for all steps that take the like.
+        self._arrays: list[dict[tuple[tuple[int, ...], np.dtype], Any]] = []
         self._given = 0
         self._others: list[Scratch] = []
 
@@ -44,11 +44,12 @@ class Scratch:
         number, size = self._given, math.prod(shape) * dtype.itemsize
         if number == len(self._held):
             self._held.append(self._backend.empty((size,), np.dtype(np.uint8)))
+            self._arrays.append({})
         elif self._held[number].size < size:  # what was smaller, calls bound to it keep
             self._held[number] = self._backend.empty((size,), np.dtype(np.uint8))
-            self._arrays = {key: x for key, x in self._arrays.items() if key[0] != number}
+            self._arrays[number] = {}
         self._given += 1
-        key = number, shape, dtype
-        if key not in self._arrays:
-            self._arrays[key] = self._held[number][:size].view(dtype).reshape(shape)
-        return self._arrays[key]
+        arrays = self._arrays[number]
+        if (shape, dtype) not in arrays:
+            arrays[shape, dtype] = self._held[number][:size].view(dtype).reshape(shape)
+        return arrays[shape, dtype]
