@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gradstep
-from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.document.document import Document
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.host.session_restore import begin
@@ -90,7 +89,7 @@ def measured(document: Document) -> Memory:
     note("run")
     deque(threads.session.timeline.prepare_edit(), maxlen=0)
     note("next edit")
-    lines = _lines(threads)
+    lines = _lines()
     for _ in range(_RUNS):
         threads.command("continue_")
     note(AGAIN)
@@ -98,8 +97,8 @@ def measured(document: Document) -> Memory:
     return Memory(len(opened.graph), len(program.graph) - len(opened.graph), stages, lines)
 
 
-def _lines(_: Scheduler) -> dict[str, int]:
-    """The argument is there so that it is alive."""
+def _lines() -> dict[str, int]:
+    """Those that took the most of what there is now."""
     lines = tracemalloc.take_snapshot().statistics("lineno")[:_LINES]
     return {_place(line.traceback[0]): line.size for line in lines}
 
