@@ -366,20 +366,26 @@ class Debugger(QObject):
         wanted: Callable[[], bool] = _always,
     ) -> None:
         """Any other request, about the document as it is now. What gave way to a command is asked
-        again where the debugger stands then, if it is still `wanted`; else the answer is that."""
+        again where the debugger stands then, if it is still `wanted`; else the answer is that. It
+        fails if it is wanted, but another document was opened."""
         self.flush()
         life = self._life
 
         def answered(reply: Message, received: tuple[Buffer, ...]) -> None:
-            gave_way = isinstance(reply, GaveWay)
-            if gave_way and life != self._life:
-                then(Failed(error=_OF_ANOTHER), ())
-            elif gave_way and wanted():
-                self._bridge.send(message, buffers, answered)
-            else:
+            if not isinstance(reply, GaveWay) or not wanted():
                 then(reply, received)
+            elif life != self._life:
+                then(Failed(error=_OF_ANOTHER), ())
+            else:
+                self._bridge.send(message, buffers, answered)
 
         self._bridge.send(message, buffers, answered)
+
+    def _ask(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
+        """As `request`, but nobody waits for what is said of a document that is not open any
+        more."""
+        life = self._life
+        self.request(message, buffers, then, lambda: life == self._life)
 
     def request_of(
         self, document: Document, message: CheckExpectations | Expect, then: Answer
@@ -398,7 +404,7 @@ class Debugger(QObject):
 
     def check(self, node: str = "") -> None:
         """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
-        self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
+        self._ask(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
 
     def compare(
         self,
@@ -415,11 +421,11 @@ class Debugger(QObject):
             go_on=go_on,
             recordings={name: number for number, name in enumerate(files)},
         )
-        self.request(request, tuple(files.values()), self._compared)
+        self._ask(request, tuple(files.values()), self._compared)
 
     def compare_moments(self, left: Moment, right: Moment) -> None:
         """What is another value at one moment than at another."""
-        self.request(CompareMoments(left=left, right=right), (), self._compared)
+        self._ask(CompareMoments(left=left, right=right), (), self._compared)
 
     def move(self, engine: EngineChoice) -> None:
         """To an engine elsewhere, which comes to the same step."""

@@ -426,3 +426,25 @@ def test_nobody_waits_to_show_another_document(
         assert debugger.is_telling
         debugger.show(document, Permission.REFUSED, soon=False)
         assert not debugger.is_telling
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda debugger: debugger.check(),
+        lambda debugger: debugger.check("a"),
+        lambda debugger: debugger.compare(["tf-gpu"]),
+        lambda debugger: debugger.compare_moments(m.Moment(run=0), m.Moment(run=1)),
+    ],
+)
+def test_it_is_no_failure_of_another_document_that_a_check_gave_way_to_it(
+    debugger: Debugger, tutorial: Document, ask: Callable[[Debugger], None]
+) -> None:
+    bridge, errors = bridge_of(debugger), list[object]()
+    debugger.failed.connect(errors.append)
+    bridge.holds_back = True
+    ask(debugger)
+    give_way(debugger, 1)
+    debugger.show(tutorial, Permission.REFUSED, soon=False)
+    bridge.answer_one()
+    assert (debugger.failure, errors) == (None, [])
