@@ -292,7 +292,7 @@ class Cursor:
         try:
             point = points.met(self._way(), level.step, self._looked, level.at_end, logs)
         except GradstepError as error:
-            self.error = error
+            self.error = error.bare()
             return True
         self.hit = "" if point is None else point.operation
         return point is not None
@@ -302,7 +302,7 @@ class Cursor:
 
     def stopped_by(self, error: GradstepError) -> Reason:
         """Take down what kept a step from being done, and say what that is to the session."""
-        self.error = error
+        self.error = error.bare()
         return Reason.BLOCKED if isinstance(error, WouldBlockError) else Reason.EXCEPTION
 
     def ready(self) -> None:
