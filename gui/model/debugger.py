@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.problems import WAITING
 from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.followed_program import FollowedProgram
 from gradstep.core.host.remote_engine import EngineChoice
@@ -476,21 +477,20 @@ class Debugger(QObject):
         if self.is_new(name.partition(":")[0]):
             return None
         held_up = self.held_up or self.program.waiting.get(name, "")
-        if not held_up:
-            return TensorValue(name, "none", why=self._underived)
-        return TensorValue(name, "waiting", why=held_up)
-
-    @property
-    def _underived(self) -> str:
-        """Why there are no gradients at all; "" where there are some, or nobody asks for any."""
-        problems = [] if self.program is None or self.program.gradients else self.program.problems
-        return next((p.message for p in problems if p.type == "gradient"), "")
+        if held_up:
+            return TensorValue(name, "waiting", why=held_up)
+        underived = "" if self.program.gradients else self._problem("gradient")
+        return TensorValue(name, "none", why=underived)
 
     @property
     def held_up(self) -> str:
         """What all gradients wait for that are not there yet; "" where they wait for nothing."""
+        return self._problem(WAITING)
+
+    def _problem(self, type: str) -> str:
+        """What the program's first problem of a type says; "" where there is none."""
         problems = [] if self.program is None else self.program.problems
-        return next((p.message for p in problems if p.type == "waiting"), "")
+        return next((p.message for p in problems if p.type == type), "")
 
     def waits_at(self, edge: Edge) -> str:
         """What the gradient that is to come back over a wire waits for; "" for nothing."""
