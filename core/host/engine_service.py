@@ -102,33 +102,6 @@ _PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks 
 
 # What a pause leaves where it is by then, to be gone on with.
 _MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions, m.Assign)
-# What the user does, and waits for.
-COMMANDS = (*_MOVES, m.Inject, m.ManageBranches, m.RunLine)
-# What can take longer than a blink, changes nothing, and makes no command wait.
-_QUESTIONS = (
-    m.Why,
-    m.Diagnose,
-    m.CompareStep,
-    m.WeighRows,
-    m.LeaveOut,
-    m.Classify,
-    m.CheckGradients,
-    m.CompareVariants,
-    m.ExaminePrecision,
-    m.FindBottlenecks,
-    m.FindJacobian,
-    m.FindMoments,
-    m.FindSmallest,
-    m.TryEdit,
-    m.Compare,
-    m.CompareMoments,
-    m.Profile,
-    m.ReadHistory,
-    m.DescribeTensor,
-    m.DrawLines,
-    m.DrawTensor,
-    m.FindElement,
-)
 _PREPARED = object()
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
@@ -180,7 +153,7 @@ class EngineService:
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
-        moves, gives_way = isinstance(message, _MOVES), isinstance(message, _QUESTIONS)
+        moves, gives_way = isinstance(message, _MOVES), isinstance(message, m.Question)
         unwanted = self._is_unwanted if gives_way else self._interrupted.is_set
         try:
             with (

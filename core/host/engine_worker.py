@@ -19,7 +19,7 @@ from typing import BinaryIO
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collect_if_little, collect_rarely, keep_what_is_loaded
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
-from gradstep.core.host.engine_service import COMMANDS, EngineService, Terminal
+from gradstep.core.host.engine_service import EngineService, Terminal
 from gradstep.core.host.process.event_outlet import Outlet
 from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
@@ -29,6 +29,7 @@ from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.messages import (
+    Command,
     Control,
     Event,
     Failed,
@@ -122,7 +123,7 @@ class Worker:
                     self._service.pause()  # now; its reply waits for the run to stop
                 if isinstance(packet.message, FileRows):
                     self._service.supply(packet.message, packet.buffers)  # a request waits for it
-                self._came += isinstance(packet.message, COMMANDS)
+                self._came += isinstance(packet.message, Command)
                 self._waiting.put(packet)
         except (GradstepError, OSError) as error:
             _log.error("%s", error)
@@ -135,7 +136,7 @@ class Worker:
         buffers: tuple[framing.Buffer, ...] = ()
         reply: Message
         start = time.perf_counter()
-        is_command = isinstance(packet.message, COMMANDS)
+        is_command = isinstance(packet.message, Command)
         self._begun += is_command
         try:
             if isinstance(packet.message, GradstepError):

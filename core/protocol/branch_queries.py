@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Command, Question, Reply, Request
 from gradstep.core.protocol.message_parts import Look
 
 SEED = ":seed"  # what is named where random numbers are to be others; no operation is called so
@@ -85,7 +85,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     inside: list[tuple[int, int]] = []
 
 
-class CompareMoments(Request, frozen=True, kw_only=True):
+class CompareMoments(Question, frozen=True, kw_only=True):
     """What is another value at `right` than at `left`, of all tensors, in the order of the run?
     Replied to with Compared."""
 
@@ -105,7 +105,7 @@ class BranchesKept(Reply, frozen=True, kw_only=True):
     members: list[str]
 
 
-class Inject(Request, frozen=True, kw_only=True):
+class Inject(Command, frozen=True, kw_only=True):
     """Give a variable or a tensor another value where the debugger stands: a branch leaves there,
     and is shown. The value is raw buffer 0, of this shape. at: the part that is given it ("[0, :]",
     every element of which is where it is a number); "" for the whole. ":seed" is the seed of all
@@ -121,7 +121,7 @@ class Inject(Request, frozen=True, kw_only=True):
     look: Look | None = None
 
 
-class ManageBranches(Request, frozen=True, kw_only=True):
+class ManageBranches(Command, frozen=True, kw_only=True):
     """Show a branch, where it was left ("switch"); call it `to` ("rename"); or forget it ("drop").
     "edit": run an edited program from the beginning of this run on, on a branch of that name, ""
     for the next that is free. kind, edited: which edit, of what; see

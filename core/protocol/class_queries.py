@@ -9,12 +9,12 @@ from typing import Literal
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Event, Reply, Request
+from gradstep.core.protocol.message_base import Event, Question, Reply
 
 RowShare = Literal["held", "trained", "test", "fed"]
 
 
-class Classify(Request, frozen=True, kw_only=True):
+class Classify(Question, frozen=True, kw_only=True):
     """What does the network say of the rows, with the variables as they are where the debugger
     stands? Replied to with Classified. share: of the data, the rows that are held back, those
     that are trained on, or those to test on; worst: at most so many rows with the largest loss, of

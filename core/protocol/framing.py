@@ -108,7 +108,7 @@ def _decoder_of(kinds: Any) -> msgspec.msgpack.Decoder[Any]:
 @cache
 def _decoder(*bases: type[Message]) -> msgspec.msgpack.Decoder[Any]:
     """Of every message that derives from one of these."""
-    kinds: list[Any] = [kind for base in bases for kind in base.__subclasses__()]
+    kinds: list[Any] = [kind for base in bases for kind in base.kinds()]
     return msgspec.msgpack.Decoder(reduce(or_, kinds))
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Question, Reply
 
 
-class FindJacobian(Request, frozen=True, kw_only=True):
+class FindJacobian(Question, frozen=True, kw_only=True):
     """What is each element of an operation's outputs by each of its inputs, at the values that
     these have where the debugger stands, in loops in the iteration that is looked at? Replied to
     with Jacobian."""

@@ -8,12 +8,26 @@ import msgspec
 
 
 class Message(msgspec.Struct, tag=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all messages. What goes over the pipe derives from one of the three below, and is
+    """Base of all messages. What goes over the pipe derives from Request, Reply or Event, and is
     known to it by that."""
+
+    @classmethod
+    def kinds(cls) -> list[type[Message]]:
+        """Those that derive from this one, and that none derives from: they go over the pipe."""
+        below = cls.__subclasses__()
+        return [each for kind in below for each in kind.kinds()] if below else [cls]
 
 
 class Request(Message, frozen=True, kw_only=True):
     """What the window asks. Its docstring says what it is replied to with."""
+
+
+class Command(Request, frozen=True, kw_only=True):
+    """What the user does, and waits for."""
+
+
+class Question(Request, frozen=True, kw_only=True):
+    """What can take longer than a blink, changes nothing, and makes no command wait."""
 
 
 class Reply(Message, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ from gradstep.core.protocol.class_queries import (
 )
 from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
 from gradstep.core.protocol.jacobian_queries import FindJacobian, Jacobian, JacobianBlock
-from gradstep.core.protocol.message_base import Event, Message, Reply, Request
+from gradstep.core.protocol.message_base import Command, Event, Message, Question, Reply, Request
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     BreakpointSpec,
@@ -219,7 +219,7 @@ class GaveWay(Reply, frozen=True, kw_only=True):
     stands by then."""
 
 
-class Open(Request, frozen=True, kw_only=True):
+class Open(Command, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
     several sessions, threads or changed variables make it hang on more than a place, with a raw
     buffer that says how they came there. As raw buffer 1 of an Open, which may be empty, it leads
@@ -246,7 +246,7 @@ class Opened(Reply, frozen=True, kw_only=True):
     stopped: Stopped
 
 
-class Edit(Request, frozen=True, kw_only=True):
+class Edit(Command, frozen=True, kw_only=True):
     """Load what the user made of the open document, and replay to the old step. Replied to with
     Edited: a raw buffer as of Open, which may be empty, and behind it those of what is seen; or
     with OtherRevision, where nothing was done: then the whole document is to be sent.
@@ -279,7 +279,7 @@ class OtherRevision(Reply, frozen=True, kw_only=True):
     revision: int
 
 
-class Control(Request, frozen=True, kw_only=True):
+class Control(Command, frozen=True, kw_only=True):
     """A debugger command: a move by its name in `core/debug/motion/move_table.py` (target: what its
     record says has to be said with it); or "pause"; or "thread": let commands move the thread
     named by target; or "iteration": look at one of a loop, target: "while/While 3". look: what is
@@ -290,7 +290,7 @@ class Control(Request, frozen=True, kw_only=True):
     look: Look | None = None
 
 
-class Train(Request, frozen=True, kw_only=True):
+class Train(Command, frozen=True, kw_only=True):
     """Make so many runs one after the other, from the newest on, and record the last one. Replied
     to with Trained, and the raw buffers of what is seen, as of Control; a pause ends it at the end
     of a run.
@@ -326,7 +326,7 @@ class Trained(Reply, frozen=True, kw_only=True):
     ended: str = ""
 
 
-class ManageSessions(Request, frozen=True, kw_only=True):
+class ManageSessions(Command, frozen=True, kw_only=True):
     """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
     or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
     all of the same name). Replied to with SessionList, and a raw buffer as of Open, but to "list".
@@ -339,7 +339,7 @@ class ManageSessions(Request, frozen=True, kw_only=True):
     wanted: list[str] = []
 
 
-class Assign(Request, frozen=True, kw_only=True):
+class Assign(Command, frozen=True, kw_only=True):
     """Give a variable another value where the debugger stands, for what is run from there on. The
     value is raw buffer 0, of this shape. Replied to with SessionList, and a raw buffer as of Open.
     """
@@ -360,7 +360,7 @@ class SessionList(Reply, frozen=True, kw_only=True):
     text: str = ""
 
 
-class RunLine(Request, frozen=True, kw_only=True):
+class RunLine(Command, frozen=True, kw_only=True):
     """A line of the console, about the breakpoints and watches that the document has. Nothing is
     changed by it. Replied to with LineDone, and the raw buffer of what it assigns. complete: it is
     not done, but said what it may become."""
@@ -510,6 +510,7 @@ __all__ = [
     "Classified",
     "Classify",
     "ColumnSeen",
+    "Command",
     "Compare",
     "CompareMoments",
     "CompareStep",
@@ -601,6 +602,7 @@ __all__ = [
     "ProgramChange",
     "ProgramInfo",
     "Progress",
+    "Question",
     "Read",
     "ReadHistory",
     "ReadTable",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import msgspec
 
 from gradstep.core.number_format_names import FormatName
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Question, Reply
 from gradstep.core.protocol.vocabulary import PhaseName
 
 
-class ExaminePrecision(Request, frozen=True, kw_only=True):
+class ExaminePrecision(Question, frozen=True, kw_only=True):
     """What does this number format do to a result, with the variables as they are when the newest
     run starts? Replied to with PrecisionExamined. target: a tensor, or grad["w"] for a gradient;
     "" for what is differentiated, or fetched first. scopes: what may be in the format; none for

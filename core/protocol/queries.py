@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Question, Reply, Request
 from gradstep.core.protocol.message_parts import ProblemInfo, StepNotation
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
@@ -34,7 +34,7 @@ from gradstep.core.protocol.vocabulary import (
 )
 
 
-class CheckGradients(Request, frozen=True, kw_only=True):
+class CheckGradients(Question, frozen=True, kw_only=True):
     """Compare native, overridden and numeric gradients. Replied to with GradientTable.
 
     node: only of this operation, by itself; second_order: the gradients of gradients, too."""
@@ -52,7 +52,7 @@ class GradientTable(Reply, frozen=True, kw_only=True):
     text: str
 
 
-class CompareVariants(Request, frozen=True, kw_only=True):
+class CompareVariants(Question, frozen=True, kw_only=True):
     """What would each gradient be without overrides, without stops, straight through what rounds,
     and by finite differences? Replied to with GradientVariants.
 
@@ -139,7 +139,7 @@ class Notated(Reply, frozen=True, kw_only=True):
     problems: list[ProblemInfo] = []
 
 
-class Why(Request, frozen=True, kw_only=True):
+class Why(Question, frozen=True, kw_only=True):
     """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
     to with Explained."""
 
@@ -151,7 +151,7 @@ class Explained(Reply, frozen=True, kw_only=True):
     explanation: Explanation
 
 
-class TryEdit(Request, frozen=True, kw_only=True):
+class TryEdit(Question, frozen=True, kw_only=True):
     """What would the current run be with an edit of the document, beside what it is? kind, names:
     as of RemedyInfo. of: what is looked at, and with `wrt` its gradients; "" for what is
     differentiated, with respect to all that it is. Replied to with Tried; nothing is changed."""
@@ -171,7 +171,7 @@ class Tried(Reply, frozen=True, kw_only=True):
     rows: list[TriedRow]
 
 
-class FindSmallest(Request, frozen=True, kw_only=True):
+class FindSmallest(Question, frozen=True, kw_only=True):
     """Which few operations show what is wrong in the current run? Replied to with Smallest.
 
     of, wrt: with d(of)/d(wrt), or without `wrt` with the value of `of`; or node: with the gradient
@@ -192,7 +192,7 @@ class Smallest(Reply, frozen=True, kw_only=True):
     operations: int
 
 
-class Diagnose(Request, frozen=True, kw_only=True):
+class Diagnose(Question, frozen=True, kw_only=True):
     """What do the lints say of the document, and of its recorded runs? Replied to with Diagnosed.
 
     off: the codes of those that are not to look."""
@@ -206,7 +206,7 @@ class Diagnosed(Reply, frozen=True, kw_only=True):
     findings: list[LintFinding]
 
 
-class FindBottlenecks(Request, frozen=True, kw_only=True):
+class FindBottlenecks(Question, frozen=True, kw_only=True):
     """What does all of d(of)/d(wrt) pass? of: "" for the first thing that is differentiated of
     which `wrt` has a gradient. Replied to with Bottlenecks."""
 
@@ -272,7 +272,7 @@ class BrokenNumbers(Reply, frozen=True, kw_only=True):
     reached: bool = False
 
 
-class Compare(Request, frozen=True, kw_only=True):
+class Compare(Question, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. go_on: where an operation fails
     on one of the two, that goes on with the other's results. recordings: of `against`, what are
     files of what a device gave elsewhere -> the buffer that the file is in. Replied to with
@@ -304,7 +304,7 @@ class DeviceRecorded(Reply, frozen=True, kw_only=True):
     nodes: int
 
 
-class Profile(Request, frozen=True, kw_only=True):
+class Profile(Question, frozen=True, kw_only=True):
     """Measure the open program, on copies of its variables. Replied to with Profiled.
 
     runs: how many are measured (0: as many as fit in about a second, at least 3); without: names of
@@ -333,7 +333,7 @@ class Profiled(Reply, frozen=True, kw_only=True):
     text: str = ""
 
 
-class FindMoments(Request, frozen=True, kw_only=True):
+class FindMoments(Question, frozen=True, kw_only=True):
     """At which steps of all runs does an expression hold? See gradstep.core.debug.query. which, of
     where the debugger stands: the first of all, the next or previous one, the last up to here, or
     every one; of those at most `most` are listed. Replied to with Moments."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Question, Reply
 
 
-class CompareStep(Request, frozen=True, kw_only=True):
+class CompareStep(Question, frozen=True, kw_only=True):
     """What is different in a run, against the `before` ones before it? Nothing of the session's
     changes. Replied to with StepCompared."""
 
@@ -44,7 +44,7 @@ class StepCompared(Reply, frozen=True, kw_only=True):
     layers: list[LayerChange]
 
 
-class WeighRows(Request, frozen=True, kw_only=True):
+class WeighRows(Question, frozen=True, kw_only=True):
     """Which rows of its batch make most of a run's gradient? Nothing of the session's changes.
     Replied to with RowsWeighed. seconds: about how long rows are looked at one by one; limit: at
     most so many are told of."""
@@ -84,7 +84,7 @@ class RowsWeighed(Reply, frozen=True, kw_only=True):
     columns: list[str] = []
 
 
-class LeaveOut(Request, frozen=True, kw_only=True):
+class LeaveOut(Question, frozen=True, kw_only=True):
     """What would a run be without these rows, by their places in the batch? Nothing of the
     session's changes. Replied to with LeftOut."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Question, Reply, Request
 from gradstep.core.protocol.message_parts import Stats
 from gradstep.core.protocol.vocabulary import HistoryKind
 
@@ -65,7 +65,7 @@ class Table(Reply, frozen=True, kw_only=True):
     columns: int
 
 
-class DrawTensor(Request, frozen=True, kw_only=True):
+class DrawTensor(Question, frozen=True, kw_only=True):
     """A slice as pictures: its last two axes, before those of the channels if it has `channels`; of
     the axes before them `planes` indices from `first` on. Each has at most so many cells down and
     across. Replied to with TensorPicture.
@@ -95,7 +95,7 @@ class TensorPicture(Reply, frozen=True, kw_only=True):
     most: float | None = None
 
 
-class DrawLines(Request, frozen=True, kw_only=True):
+class DrawLines(Question, frozen=True, kw_only=True):
     """The rows of a slice's table as lines of at most `width` points: of each the smallest and the
     largest element. Replied to with TensorLines."""
 
@@ -115,7 +115,7 @@ class TensorLines(Reply, frozen=True, kw_only=True):
     block: int
 
 
-class DescribeTensor(Request, frozen=True, kw_only=True):
+class DescribeTensor(Question, frozen=True, kw_only=True):
     """Statistics of a slice. Replied to with TensorStatistics."""
 
     of: TensorSlice
@@ -134,7 +134,7 @@ class TensorStatistics(Reply, frozen=True, kw_only=True):
     histogram: Sequence[int] = ()
 
 
-class FindElement(Request, frozen=True, kw_only=True):
+class FindElement(Question, frozen=True, kw_only=True):
     """The first element after number `start` (row-major, of the slice as it is shown), or before
     it, for which a condition holds; "min" and "max" are conditions, too. Replied to with
     FoundElement."""
@@ -153,7 +153,7 @@ class FoundElement(Reply, frozen=True, kw_only=True):
     count: int = 0
 
 
-class ReadHistory(Request, frozen=True, kw_only=True):
+class ReadHistory(Question, frozen=True, kw_only=True):
     """One number of a slice over the recorded steps, as far as it is known without running much
     again: "element" (its first), or a statistic by its name in Stats. points: at most so many.
     Replied to with History."""

@@ -20,7 +20,6 @@ from gradstep.core.checks.why import nonfinite_origins
 from gradstep.core.checks.why.operand_trial import Trial
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant, TensorRef
-from gradstep.core.host import engine_service
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.engine_worker import Worker
@@ -214,7 +213,6 @@ def test_a_pause_gives_a_question_up_for_good(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_commands_give_way_to_nothing() -> None:
-    assert not set(engine_service.COMMANDS) & set(engine_service._QUESTIONS)
     is_awaited = [True]
     service = EngineService(CpuOnly(), is_awaited=lambda: is_awaited[0])
     service.handle(m.Open(), [document()])
