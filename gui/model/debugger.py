@@ -80,7 +80,8 @@ _OF_ANOTHER = ErrorInfo(
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
 
-def _always() -> bool:
+def always() -> bool:
+    """An answer that is waited for whatever comes."""
     return True
 
 
@@ -364,7 +365,7 @@ class Debugger(QObject):
         message: Message,
         buffers: Sequence[Buffer],
         then: Answer,
-        wanted: Callable[[], bool] = _always,
+        wanted: Callable[[], bool] = always,
     ) -> None:
         """Any other request, about the document as it is now. What gave way to a command is asked
         again where the debugger stands then, if it is still `wanted`; else the answer is that. It

@@ -44,7 +44,7 @@ from gradstep.gui.model.block_stacks import BlockStacks
 from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.console_lines import ConsoleLines
 from gradstep.gui.model.data_view import DataView
-from gradstep.gui.model.debugger import Debugger
+from gradstep.gui.model.debugger import Debugger, always
 from gradstep.gui.model.device_recordings import DeviceRecordings
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
 from gradstep.gui.model.event_trainings import EventReader
@@ -82,10 +82,6 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 def _ignore(*args: object) -> None:
     pass
-
-
-def _always() -> bool:
-    return True
 
 
 def _known(name: str, doc: str) -> Any:
@@ -292,7 +288,7 @@ class Workspace(QObject):
         message: Message,
         buffers: Sequence[Buffer] = (),
         then: Callable[[Message, tuple[Buffer, ...]], None] = _ignore,
-        wanted: Callable[[], bool] = _always,
+        wanted: Callable[[], bool] = always,
     ) -> None:
         """Ask the engine; `then(reply, buffers)` is called on this thread, also with Failed.
         wanted: as of Debugger.request."""
@@ -577,14 +573,17 @@ class Workspace(QObject):
         graph = self.shown
         chosen = [name for n in self.selection if (name := renamed.get(n, n)) in graph]
         wire = self.selected_edge
-        wire = wire and self._wired(Edge(renamed.get(wire.op, wire.op), wire.index))
+        if wire is not None:
+            wire = self._wired(Edge(renamed.get(wire.op, wire.op), wire.index))
         if not chosen and wire is None:
-            chosen, wire = [name for name in back[0] if name in graph], back[1]
-        self.select(chosen, wire and self._wired(wire))
+            chosen, wire = [name for name in back[0] if name in graph], self._wired(back[1])
+        self.select(chosen, wire)
 
-    def _wired(self, wire: Edge) -> Edge | None:
+    def _wired(self, wire: Edge | None) -> Edge | None:
         """It, where there is a wire."""
-        inputs = self.shown[wire.op].inputs if wire.op in self.shown else ()
+        if wire is None or wire.op not in self.shown:
+            return None
+        inputs = self.shown[wire.op].inputs
         return wire if wire.index < len(inputs) and inputs[wire.index] is not None else None
 
     def _reconsider(self) -> None:
