@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QBuffer, QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -112,6 +112,8 @@ class Driver:
 
     def picture(self, path: Path) -> None:
         """Write what the window shows now. Raises GradstepError (FileError) when it cannot."""
+        # What is not needed any more goes in an event loop only, and nobody runs one here.
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         path.parent.mkdir(parents=True, exist_ok=True)
         buffer = QBuffer()
         self.window.grab().save(buffer, "PNG")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.automation import driver as driving
 from gradstep.gui.automation.driver import Driver
@@ -52,3 +55,19 @@ def test_work_that_goes_on_and_later_timers_are_not_waited_for(tutorial: Driver)
     over.set()
     tutorial.settle()
     late.deleteLater()
+
+
+@pytest.mark.slow
+def test_a_picture_shows_nothing_that_is_not_needed_any_more(
+    tutorial: Driver, tmp_path: Path
+) -> None:
+    patch = QWidget(tutorial.window)
+    patch.setAutoFillBackground(True)
+    patch.setStyleSheet("background: #ff00ff")
+    patch.resize(tutorial.window.size())
+    patch.show()
+    tutorial.settle()
+    patch.deleteLater()
+    tutorial.settle()
+    tutorial.picture(tmp_path / "now.png")
+    assert QImage(str(tmp_path / "now.png")).pixelColor(9, 9).name() != "#ff00ff"
