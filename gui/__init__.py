@@ -5,5 +5,7 @@ window, `canvas` the graph, `panels` the docks; `dialogs`, `look`, `automation`.
 """
 
 from gradstep.gui.override_errors import guard_overrides
+from gradstep.gui.unread_imports import leave_unread
 
 guard_overrides()  # before any class of the window is made
+leave_unread()

@@ -24,6 +24,10 @@ from gradstep.gui.look import theme
 from gradstep.gui.model.settings import settings, state_folder
 from gradstep.gui.model.system_shutdown import Ending
 
+SWITCH = (
+    0.001  # seconds that the window waits for another thread's Python, each time; Python's are 5
+)
+
 
 def application(windowless: bool = False) -> QApplication:
     """The QApplication, made now if there is none.
@@ -35,6 +39,7 @@ def application(windowless: bool = False) -> QApplication:
     if not isinstance(app, QApplication):
         _choose_platform(windowless)
         app = QApplication(sys.argv[:1])
+        sys.setswitchinterval(SWITCH)
         app.setApplicationName("gradstep")
         app.setApplicationDisplayName("Gradstep")
         app.setDesktopFileName("gradstep")
