@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -87,7 +88,8 @@ class Start(QObject):
         self.error: GradstepError | None = None
         self._window, self._engine, self._document = window, engine, document
         self._background = Background(self)
-        self._left = deque(HERE)
+        self._left: deque[Callable[[], object]] = deque(partial(import_module, n) for n in HERE)
+        self._left += self._furnish, self._open, self._look_ahead
         self._process: FileReader | None = None
 
     def begin(self) -> None:
@@ -105,21 +107,22 @@ class Start(QObject):
         self._go_on()
 
     def _go_on(self) -> None:
+        """One piece in a turn of the event loop, so that the window answers in between."""
         try:
-            if self._left:
-                import_module(self._left.popleft())
-                QTimer.singleShot(0, self, self._go_on)
-            else:
-                self._finish()
+            self._left.popleft()()
         except Exception as error:  # nothing works without it
             self._fail(GradstepError(f"{type(error).__name__}: {error}", kind="InternalError"))
+            return
+        if self._left:
+            QTimer.singleShot(0, self, self._go_on)
 
-    def _finish(self) -> None:
+    def _furnish(self) -> None:
+        furnish(self._window, self._engine)
+
+    def _open(self) -> None:
         window = self._window
-        furnish(window, self._engine)
         if self._process is not None:
             window.workspace.reader.take(self._process)
-        self._background.run(_import_ahead, self._prepare, self._fail)
         QTimer.singleShot(RECOVERY, window, window.offer_recovery)
         QTimer.singleShot(RECOVERY, window, window.tidy_folders)
         if self._document is not None:
@@ -127,6 +130,9 @@ class Start(QObject):
             window.workspace.message.connect(self._show)
             QTimer.singleShot(PATIENCE, self, self._show)
             window.files.open(self._document)
+
+    def _look_ahead(self) -> None:
+        self._background.run(_import_ahead, self._prepare, self._fail)
 
     def _prepare(self, _: object) -> None:
         self._window.prepare()
