@@ -286,7 +286,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--write: the page is of scopes that are open; name the view 'open', too")
     found: Tables = {}
     with tempfile.TemporaryDirectory() as home:
-        os.environ |= {"QT_QPA_PLATFORM": "offscreen"} | dict(without_settings(home))
+        without = without_settings(home)
+        os.environ.clear()
+        os.environ |= without | {"QT_QPA_PLATFORM": "offscreen"}
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
         theme.apply(app, theme.DARK)

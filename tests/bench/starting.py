@@ -59,9 +59,11 @@ def _start() -> dict[str, Any]:
 
 
 def without_settings(home: str) -> dict[str, str]:
-    """No settings or unsaved work of the user's; on a display if there is one."""
+    """No settings or unsaved work of the user's; on a display if there is one. Bytecode is kept
+    from one start to the next, as wherever the program is used."""
     folders = ("CONFIG", "DATA", "STATE", "CACHE")
     own = {f"XDG_{name}_HOME": os.path.join(home, name.lower()) for name in folders}
     if not any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         own |= {"QT_QPA_PLATFORM": "offscreen", "QT_LOGGING_RULES": "default.warning=false"}
-    return dict(os.environ) | own
+    kept = {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | own
