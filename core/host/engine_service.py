@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from msgspec import structs
@@ -110,7 +111,7 @@ def _nobody(event: m.Event) -> None:
     pass
 
 
-def _never() -> bool:
+def _never(kinds: Sequence[type[m.Request]]) -> bool:
     return False
 
 
@@ -127,7 +128,7 @@ class EngineService:
     cycles is a matter of the process: of one that holds more than this, a collection takes longer
     than most requests.
     terminal: the console, which is above this in the house.
-    is_awaited: whether a command has come that waits for the request in progress.
+    is_awaited: whether a request of one of these kinds has come, and waits for the one in progress.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class EngineService:
         emit: Emit = _nobody,
         collect: Callable[[], None] = _seldom,
         terminal: Terminal | None = None,
-        is_awaited: Callable[[], bool] = _never,
+        is_awaited: Callable[[Sequence[type[m.Request]]], bool] = _never,
     ) -> None:
         self._devices = devices
         self._is_awaited = is_awaited
@@ -153,8 +154,9 @@ class EngineService:
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
-        moves, gives_way = isinstance(message, _MOVES), isinstance(message, m.Question)
-        unwanted = self._is_unwanted if gives_way else self._interrupted.is_set
+        moves = isinstance(message, _MOVES)
+        above = message.gives_way_to if isinstance(message, m.Question) else ()
+        unwanted = partial(self._is_unwanted, above) if above else self._interrupted.is_set
         try:
             with (
                 printing_to(self._print),
@@ -163,7 +165,7 @@ class EngineService:
                 nullcontext() if moves else cancelled_when(unwanted),
             ):
                 self._told_at = time.monotonic()
-                if gives_way:
+                if above:
                     check_cancelled()
                 return self._HANDLERS[type(message)](self, message, buffers)
         except OtherRevisionError:
@@ -172,7 +174,7 @@ class EngineService:
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
         except Cancelled:
-            paused = self._interrupted.is_set() or not gives_way
+            paused = self._interrupted.is_set() or not above
             return m.Failed(error=info_of(_CANCELLED)) if paused else m.GaveWay(), ()
 
     def prepare(self) -> bool:
@@ -665,8 +667,8 @@ class EngineService:
         """Inside, a pause gives up what is under way: it is nowhere that one could stay."""
         return cancelled_when(self._interrupted.is_set)
 
-    def _is_unwanted(self) -> bool:
-        return self._interrupted.is_set() or self._is_awaited()
+    def _is_unwanted(self, kinds: Sequence[type[m.Request]]) -> bool:
+        return self._interrupted.is_set() or self._is_awaited(kinds)
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))

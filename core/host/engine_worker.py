@@ -1,8 +1,9 @@
 """The engine process: requests come in on standard input, answers go out on standard output.
 
-One thread reads, so that a pause reaches a run in progress, and a command a question that takes
-long; the main thread executes, one request after another. User code and C libraries print to a
-different standard output than the one the answers go to, and read from an empty standard input.
+One thread reads, so that a pause reaches a run in progress, and a question that takes long hears of
+what it gives way to; the main thread executes, one request after another. User code and C libraries
+print to a different standard output than the one the answers go to, and read from an empty standard
+input.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import queue
 import signal
 import threading
 import time
+from collections import Counter
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
@@ -27,9 +30,8 @@ from gradstep.core.host.process.supervisor import GRACE
 from gradstep.core.memory_release import release_memory
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected_error
-from gradstep.core.protocol.message_base import kind_of
+from gradstep.core.protocol.message_base import ASIDE, Question, Request, kind_of
 from gradstep.core.protocol.messages import (
-    Command,
     Control,
     Event,
     Failed,
@@ -73,13 +75,12 @@ class Worker:
         self._waiting: queue.SimpleQueue[framing.Packet | None] = queue.SimpleQueue()
         self._finished = threading.Event()
         self._has_opened = False
-        self._came = self._begun = 0  # commands, each counted by one thread alone
-        self._gave_way: list[int] = []  # questions, until the command is answered
+        self._came = Counter[type[Request]]()  # by kind, counted by one thread alone
+        self._begun = Counter[type[Request]]()  # and by the other
+        self._gave_way: list[tuple[Question, int]] = []  # until what that was for is answered
         self._outlet = Outlet(self._emit)
         offer = self._outlet.offer
-        self._service = EngineService(
-            devices, offer, collect_if_little, terminal, lambda: self._came > self._begun
-        )
+        self._service = EngineService(devices, offer, collect_if_little, terminal, self._is_awaited)
 
     def serve(self) -> None:
         """Answer requests until their stream ends or nobody reads the answers."""
@@ -123,7 +124,7 @@ class Worker:
                     self._service.pause()  # now; its reply waits for the run to stop
                 if isinstance(packet.message, FileRows):
                     self._service.supply(packet.message, packet.buffers)  # a request waits for it
-                self._came += isinstance(packet.message, Command)
+                self._came.update(_kinds(packet.message))
                 self._waiting.put(packet)
         except (GradstepError, OSError) as error:
             _log.error("%s", error)
@@ -136,8 +137,8 @@ class Worker:
         buffers: tuple[framing.Buffer, ...] = ()
         reply: Message
         start = time.perf_counter()
-        is_command = isinstance(packet.message, Command)
-        self._begun += is_command
+        kinds = _kinds(packet.message)
+        self._begun.update(kinds)
         try:
             if isinstance(packet.message, GradstepError):
                 raise packet.message
@@ -152,12 +153,12 @@ class Worker:
         self._has_opened |= has_opened
         self._outlet.flush()
         size = 0
-        if isinstance(reply, GaveWay):
-            self._gave_way.append(packet.request)
+        if isinstance(reply, GaveWay) and isinstance(packet.message, Question):
+            self._gave_way.append((packet.message, packet.request))
         else:
             size = self._send(reply, buffers, packet.request)
-        if is_command:
-            self._tell_given_up()
+        if kinds:
+            self._tell_given_up(kinds)
         if _log.isEnabledFor(logging.DEBUG):
             _log.debug(
                 "#%d %s, %d bytes: answered with %s, %d bytes, in %.1f ms",
@@ -169,11 +170,18 @@ class Worker:
                 1000 * (time.perf_counter() - start),
             )
 
-    def _tell_given_up(self) -> None:
-        """The debugger stands where those who asked may want to ask again."""
+    def _is_awaited(self, kinds: Sequence[type[Request]]) -> bool:
+        """Whether a request of one of these waits."""
+        return any(self._came[kind] > self._begun[kind] for kind in kinds)
+
+    def _tell_given_up(self, kinds: Sequence[type[Request]]) -> None:
+        """The debugger stands where those who asked what gave way to these may want to again."""
         given_up, self._gave_way = self._gave_way, []
-        for request in given_up:
-            self._send(GaveWay(), (), request)
+        for question, request in given_up:
+            if any(kind in question.gives_way_to for kind in kinds):
+                self._send(GaveWay(), (), request)
+            else:
+                self._gave_way.append((question, request))
 
     def _emit(self, event: Event) -> None:
         self._send(event, (), framing.EVENT)
@@ -182,3 +190,8 @@ class Worker:
         """Bytes that it took."""
         with self._writing:
             return framing.write(self._answers, message, buffers, request)
+
+
+def _kinds(message: object) -> list[type[Request]]:
+    """Of those that a question gives way to."""
+    return [kind for kind in ASIDE if isinstance(message, kind)]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Glance, Reply
 
 
-class LookAtBatch(Request, frozen=True, kw_only=True):
+class LookAtBatch(Glance, frozen=True, kw_only=True):
     """What a run (-1: that in which the debugger stands) is fed of the data. Replied to with
     BatchSeen. limit: at most so many rows. rows: these of the data, by their numbers, in place of
     those of the run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import msgspec
@@ -26,8 +27,18 @@ class Command(Request, frozen=True, kw_only=True):
     """What the user does, and waits for."""
 
 
+class Glance(Request, frozen=True, kw_only=True):
+    """What the user has just turned to; it changes nothing, and takes no time."""
+
+
 class Question(Request, frozen=True, kw_only=True):
-    """What can take longer than a blink, changes nothing, and makes no command wait."""
+    """What can take longer than a blink, changes nothing, and gives way to what the user waits for
+    meanwhile: to requests of these kinds."""
+
+    gives_way_to: ClassVar[Sequence[type[Request]]] = (Command,)
+
+
+ASIDE = Command, Glance  # to which a question gives way that the window asks by itself
 
 
 class Reply(Message, frozen=True, kw_only=True):

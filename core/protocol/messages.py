@@ -31,7 +31,15 @@ from gradstep.core.protocol.class_queries import (
 )
 from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
 from gradstep.core.protocol.jacobian_queries import FindJacobian, Jacobian, JacobianBlock
-from gradstep.core.protocol.message_base import Command, Event, Message, Question, Reply, Request
+from gradstep.core.protocol.message_base import (
+    Command,
+    Event,
+    Glance,
+    Message,
+    Question,
+    Reply,
+    Request,
+)
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     BreakpointSpec,
@@ -214,9 +222,9 @@ class Done(Reply, frozen=True, kw_only=True):
 
 
 class GaveWay(Reply, frozen=True, kw_only=True):
-    """Reply to a question that was given up, as a command came that had to wait for it. It comes
-    after what the command is replied to with: the question can be asked again, where the debugger
-    stands by then."""
+    """Reply to a question that was given up, as something came that it gives way to. It comes after
+    what that is replied to with: the question can be asked again, where the debugger stands by
+    then."""
 
 
 class Open(Command, frozen=True, kw_only=True):
@@ -409,7 +417,7 @@ class SetBreakpoints(Request, frozen=True, kw_only=True):
     breakpoints: list[BreakpointSpec]
 
 
-class Read(Request, frozen=True, kw_only=True):
+class Read(Glance, frozen=True, kw_only=True):
     """Values of tensors as of a step (-1: where the debugger stands). Replied to with Values.
 
     limit: at most so many elements of each; offset: start there (row-major)."""
@@ -554,6 +562,7 @@ __all__ = [
     "FindSmallest",
     "FoundElement",
     "GaveWay",
+    "Glance",
     "GradientRow",
     "GradientTable",
     "GradientVariants",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gradstep.core.protocol.message_base import Question, Reply, Request
+from gradstep.core.protocol.message_base import ASIDE, Glance, Question, Reply, Request
 from gradstep.core.protocol.message_parts import ProblemInfo, StepNotation
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
@@ -124,7 +124,7 @@ class Expected(Reply, frozen=True, kw_only=True):
     members: list[str]
 
 
-class Notate(Request, frozen=True, kw_only=True):
+class Notate(Glance, frozen=True, kw_only=True):
     """What do the steps of these operations do, in words? Those that the current thread has, in
     loops or not. Replied to with Notated."""
 
@@ -142,6 +142,8 @@ class Notated(Reply, frozen=True, kw_only=True):
 class Why(Question, frozen=True, kw_only=True):
     """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
     to with Explained."""
+
+    gives_way_to = ASIDE
 
     of: str
     wrt: str = ""
@@ -196,6 +198,8 @@ class Diagnose(Question, frozen=True, kw_only=True):
     """What do the lints say of the document, and of its recorded runs? Replied to with Diagnosed.
 
     off: the codes of those that are not to look."""
+
+    gives_way_to = ASIDE
 
     off: list[str] = []
 

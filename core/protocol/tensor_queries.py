@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Question, Reply, Request
+from gradstep.core.protocol.message_base import Glance, Question, Reply, Request
 from gradstep.core.protocol.message_parts import Stats
 from gradstep.core.protocol.vocabulary import HistoryKind
 
@@ -45,7 +45,7 @@ class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     minus: OtherTensor | None = None
 
 
-class ReadTable(Request, frozen=True, kw_only=True):
+class ReadTable(Glance, frozen=True, kw_only=True):
     """A rectangle of a slice: its last axis across, all others down. Replied to with Table."""
 
     of: TensorSlice

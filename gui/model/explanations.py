@@ -53,6 +53,7 @@ class Answer(NamedTuple):
 class Explanations(QObject):
     """Explanations as of the current stop.
 
+    changed: there is another answer, or a question gave way; who still wants to know says so again.
     said: the last that was said in words, in this document.
     """
 
@@ -92,11 +93,20 @@ class Explanations(QObject):
 
     def ask(self, of: str, wrt: str = "", then: Callable[[Explanation], None] = _ignore) -> None:
         """Ask for the answer now; `then` gets it."""
-        question, number = (of, wrt), self._round
         known = self.known(of, wrt)
         if known is not None:
             then(known)
-            return
+        else:
+            self._ask((of, wrt), then, is_awaited=True)
+
+    def _ask(
+        self,
+        question: Question,
+        then: Callable[[Explanation], None] = _ignore,
+        is_awaited: bool = False,
+    ) -> None:
+        """is_awaited: until it is answered, or the debugger goes on; else until it gives way."""
+        number = self._round
         self._asked.add(question)
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
@@ -107,15 +117,19 @@ class Explanations(QObject):
                 self._known[question] = found
                 self.changed.emit()
                 then(found)
+            else:
+                self._asked.discard(question)
+                self.changed.emit()
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
         message = Why(of=next(names), wrt=next(names, ""))
-        self._workspace.request(message, (), answered, lambda: number == self._round)
+        wanted = lambda: is_awaited and number == self._round  # noqa: E731
+        self._workspace.request(message, (), answered, wanted)
 
     def _ask_wanted(self) -> None:
         wanted, self._wanted = list(self._wanted), {}
         for question in wanted[-MOST:]:
-            self.ask(*question)
+            self._ask(question)
 
     def _forget(self) -> None:
         self._round += 1

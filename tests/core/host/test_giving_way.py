@@ -1,4 +1,5 @@
-"""No command waits for a question that takes long: the question gives way, and is asked again."""
+"""Nothing that the user waits for waits for a question that takes long: the question gives way, and
+is asked again."""
 
 from __future__ import annotations
 
@@ -149,8 +150,11 @@ def test_answers_are_those_of_who_is_asked_one_thing_after_the_other(
             if not isinstance(found[number], m.GaveWay):
                 assert told(found[number]) == told(expected[place]), each
                 continue
+            assert isinstance(each, m.Question)
             behind = [
-                n for n, b in zip(numbers, messages, strict=True) if n > number and b in COMMANDS
+                n
+                for n, b in zip(numbers, messages, strict=True)
+                if n > number and isinstance(b, tuple(each.gives_way_to))
             ]
             before = asked.order[: asked.order.index(number)]
             assert each in QUESTIONS
@@ -172,7 +176,7 @@ def test_a_command_waits_for_one_step_at_most(monkeypatch: pytest.MonkeyPatch) -
                 tried.append(1)
                 if len(tried) == LONG // 2:
                     asked.send(m.Control(command="step"))
-                    while not asked.worker._came > asked.worker._begun:
+                    while not asked.worker._is_awaited([m.Command]):
                         threading.Event().wait(0.001)
 
         monkeypatch.setattr(nonfinite_origins, "Trial", Noticed)
@@ -183,6 +187,33 @@ def test_a_command_waits_for_one_step_at_most(monkeypatch: pytest.MonkeyPatch) -
         assert len(tried) == LONG // 2
         assert asked.order[-2:] == [why + 1, why], "the command is answered first"
         assert isinstance(asked.do(m.Why(of="y")), m.Explained)
+
+
+@pytest.mark.parametrize("question", [m.Why(of="y"), m.Diagnose(), m.FindMoments(text="x")])
+def test_what_the_user_did_not_ask_gives_way_to_values_that_are_looked_at(
+    question: m.Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check or a search that the user began does not: it would begin again at each selection."""
+    read = m.Read(refs=["y:0"])
+    with opened() as asked:
+        asked.do(m.Control(command="continue_"))
+        handle = asked.worker._service.handle
+
+        def busy(message: m.Message, buffers: Sequence[Any] = ()) -> Any:
+            if message == question and len(asked.order) == 2:  # an answer to each of those before
+                asked.send(read)
+                while not asked.worker._is_awaited([m.Glance]):
+                    threading.Event().wait(0.001)
+            return handle(message, buffers)
+
+        monkeypatch.setattr(asked.worker._service, "handle", busy)
+        first = asked.send(question)
+        found = asked.replies(2)
+        assert isinstance(found[first + 1], m.Values)
+        gives_way = not isinstance(question, m.FindMoments)
+        assert isinstance(found[first], m.GaveWay) == gives_way
+        assert asked.order[-2:] == ([first + 1, first] if gives_way else [first, first + 1])
+        assert not isinstance(asked.do(question), m.GaveWay)
 
 
 def test_what_waits_behind_a_command_is_not_given_up() -> None:
@@ -214,7 +245,7 @@ def test_a_pause_gives_a_question_up_for_good(monkeypatch: pytest.MonkeyPatch) -
 
 def test_commands_give_way_to_nothing() -> None:
     is_awaited = [True]
-    service = EngineService(CpuOnly(), is_awaited=lambda: is_awaited[0])
+    service = EngineService(CpuOnly(), is_awaited=lambda kinds: is_awaited[0])
     service.handle(m.Open(), [document()])
     assert isinstance(service.handle(m.Control(command="continue_"))[0], m.Stopped)
     assert isinstance(service.handle(m.Read(refs=["y:0"]))[0], m.Values)

@@ -98,6 +98,9 @@ def debugger(qapp: object, tutorial: Document) -> Iterator[Debugger]:
     made.deleteLater()
 
 
+LOADED = 20_000  # milliseconds that a loaded machine may take
+
+
 def bridge_of(debugger: Debugger) -> Bridge:
     bridge: Any = debugger._bridge
     return bridge
@@ -327,11 +330,13 @@ def test_while_one_is_looked_at_no_other_is_given_at_once(
 
 
 def test_an_edit_and_its_answer_are_told_together_where_that_comes_soon(
-    debugger: Debugger, tutorial: Document, qtbot: Any
+    debugger: Debugger, tutorial: Document, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bridge, told = bridge_of(debugger), list[bool]()
     debugger.told.connect(lambda: told.append(debugger.awaits_program))
     stopped = document_edits.disconnect(tutorial, Edge("loss", 0))
+    monkeypatch.setattr(debugger_module, "TOGETHER", LOADED)
+    debugger._expected.setInterval(LOADED)
     for document in (stopped, tutorial):
         qtbot.wait(2 * debugger_module.SETTLE)
         told.clear()
@@ -340,6 +345,7 @@ def test_an_edit_and_its_answer_are_told_together_where_that_comes_soon(
         qtbot.waitUntil(lambda: debugger.is_idle)
         assert told == [False]
         assert not debugger.is_telling
+    debugger._expected.setInterval(0)
     bridge.holds_back = True
     qtbot.wait(2 * debugger_module.SETTLE)
     debugger.show(stopped, Permission.REFUSED)
@@ -379,7 +385,7 @@ def give_way(debugger: Debugger, times: int) -> None:
     """The engine gives the next questions up."""
     service, left = bridge_of(debugger).service, [times]
 
-    def is_awaited() -> bool:
+    def is_awaited(kinds: object) -> bool:
         left[0] -= 1
         return left[0] >= 0
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gradstep.core.protocol import messages as m
+from gradstep.gui.model.explanations import PAUSE
 from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.variant_comparison import VariantComparison
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
@@ -55,11 +56,31 @@ def test_why_is_asked_again_where_the_command_moved_nothing(
     qtbot.waitUntil(lambda: bool(held))
     bench.space.request(m.RunLine(line="print 1"))
     give_up(held)
-    assert (len(held), asked(bench, m.Why)) == (1, 2)
     assert body.text() == "Looking for it…"
+    qtbot.waitUntil(lambda: bool(held))
+    assert (len(held), asked(bench, m.Why)) == (1, 2)
     monkeypatch.undo()
     give_up(held)
     qtbot.waitUntil(lambda: "makes the first infinity" in body.text())
+
+
+def test_why_is_not_asked_again_of_a_node_that_is_not_shown_any_more(
+    bench: Any, inspector: InspectorPanel, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = hold(bench, monkeypatch, m.Why)
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(held))
+    [of_p] = [each for each in bench.bridge.asked if isinstance(each, m.Why)]
+    bench.space.select(["zero"])
+    qtbot.waitUntil(lambda: inspector.is_current)
+    give_up(held)
+    qtbot.wait(2 * PAUSE)
+    assert bench.bridge.asked.count(of_p) == 1
+    bench.space.select(["p"])
+    qtbot.waitUntil(lambda: bench.bridge.asked.count(of_p) == 2)
+    monkeypatch.undo()
+    give_up(held)
+    qtbot.waitUntil(lambda: "makes the first infinity" in inspector.reasons.gradient.body.text())
 
 
 def test_a_jacobian_of_where_one_has_gone_from_is_not_looked_for(
