@@ -28,6 +28,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, takes_slices
 from gradstep.core.autodiff.reverse.rule_call import Cotangent, call_rule, say_why_none
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
@@ -76,6 +77,7 @@ class BackwardPass:
         here it is the forward order in reverse, as one steps back through it. Only the order of
         what is summed has to be TensorFlow's."""
         for name, op in self.slice.path.items():
+            check_cancelled()
             self.vjps[name] = self.visit(op)
 
     def visit(self, op: Operation) -> VjpResult:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 from operator import itemgetter
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
@@ -84,6 +85,7 @@ def _compiled(
     needed = Needed(graph, types, wanted)
     resolver = Resolver(RunTypes(infer_declared(graph), types), compile_body)
     for op in needed.operations:
+        check_cancelled()
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
 

@@ -115,6 +115,15 @@ COMMANDS: Sequence[m.Message] = (
     m.Control(command="run_to", target="0:20"),
     m.Inject(name="log:0", dtype="float32", shape=[2], branch=""),
 )
+SLOW_QUESTIONS: Sequence[m.Question] = (
+    m.Why(of="y"),
+    m.Why(of="y", wrt="x"),
+    m.Why(of="y", wrt="log"),
+    m.FindBottlenecks(wrt="log"),
+    m.CheckGradients(),
+    m.FindJacobian(node="y"),
+    m.Diagnose(),
+)
 QUESTIONS: Sequence[m.Message] = (
     m.Why(of="y"),
     m.Why(of="y", wrt="x"),
@@ -187,6 +196,30 @@ def test_a_command_waits_for_one_step_at_most(monkeypatch: pytest.MonkeyPatch) -
         assert len(tried) == LONG // 2
         assert asked.order[-2:] == [why + 1, why], "the command is answered first"
         assert isinstance(asked.do(m.Why(of="y")), m.Explained)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.data())
+def test_what_was_given_up_anywhere_is_answered_as_if_it_had_not_been(data: st.DataObject) -> None:
+    """What it was about to make is not there half made: neither gradients, nor plans, nor runs."""
+    services = [EngineService(CpuOnly()), EngineService(CpuOnly())]
+    for service in services:
+        service.handle(m.Open(), [document()])
+        service.handle(m.Control(command="continue_"))
+    quiet, disturbed = services
+    looks = [0]
+
+    def is_awaited(kinds: object) -> bool:
+        looks[0] -= 1
+        return looks[0] == 0
+
+    disturbed._is_awaited = is_awaited
+    for _ in range(data.draw(st.integers(1, 4))):
+        question = data.draw(st.sampled_from([*SLOW_QUESTIONS]))
+        looks[0] = data.draw(st.integers(1, 3 * LONG))
+        disturbed.handle(question)
+        looks[0] = 0
+        assert told(disturbed.handle(question)[0]) == told(quiet.handle(question)[0])
 
 
 @pytest.mark.parametrize("question", [m.Why(of="y"), m.Diagnose(), m.FindMoments(text="x")])
