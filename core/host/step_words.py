@@ -14,7 +14,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.problems import Problem
-from gradstep.core.memory_release import memo_of_document
+from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.protocol.error_records import info_of_problem
 from gradstep.core.protocol.messages import Notated, StepNotation
@@ -85,13 +85,26 @@ def loop_plans(plan: Plan) -> Iterator[Plan]:
             yield from loop_plans(iteration.plan)
 
 
-@memo_of_document(2)
+_KEPT = 2  # of a program, and of the one before the edit that led to it
+_recent: list[tuple[Program, Notation]] = []  # the latest first
+forget_with_document(_recent.clear)
+
+
 def _notation(program: Program) -> Notation:
+    kept = [*_recent]
+    found = next((one for of, one in kept if of is program), None)
+    found = found or _make_notation(program, kept[0][1] if kept else None)
+    _recent[:] = [(program, found), *(row for row in kept if row[1] is not found)][:_KEPT]
+    return found
+
+
+def _make_notation(program: Program, before: Notation | None) -> Notation:
+    """before: of a program much the same, perhaps."""
     graph = flatten_loops(program.graph)
     readers = program.forward.consumers if graph is program.graph else None
     if len(program.derived) < 2:
         about = program.request.of, program.gradients, program.edges
-        return Notation(graph, *about, readers=readers)
+        return Notation(graph, *about, readers=readers, before=before)
     first, *others = program.derived
     about = first.of, first.gradients, first.edges
-    return Notation(graph, *about, others=others, readers=readers)
+    return Notation(graph, *about, others=others, readers=readers, before=before)

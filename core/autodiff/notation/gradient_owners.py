@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.inverse_mapping import InverseMapping
 
 Readers = Mapping[str, Sequence[Edge]] | None  # the wires from each operation, where they are known
 
 
 class GradientOwners:
-    """Of one differentiation; see Notation for the rest. loss: as it is written."""
+    """Of one differentiation; see Notation for the rest. loss: as it is written; before: those of
+    the same before an edit."""
 
     def __init__(
         self,
@@ -21,9 +23,13 @@ class GradientOwners:
         gradients: Mapping[TensorRef, TensorRef],
         edges: Mapping[Edge, TensorRef],
         readers: Readers = None,
+        before: GradientOwners | None = None,
     ) -> None:
-        self.loss, self._graph, self._gradients, self._edges = loss, graph, gradients, edges
-        self._readers = readers
+        self.loss, self._graph, self._edges, self._readers = loss, graph, edges, readers
+        tensors = None if before is None else before._tensors
+        wires = None if before is None else before._wires
+        self._tensors: InverseMapping[TensorRef, TensorRef] = InverseMapping(gradients, tensors)
+        self._wires: InverseMapping[Edge, TensorRef] = InverseMapping(edges, wires, last=True)
 
     def tensor(self, gradient: TensorRef) -> TensorRef | None:
         """The tensor whose gradient it holds; of several the first."""
@@ -42,20 +48,12 @@ class GradientOwners:
             return self._counted[to] > 1
         over = (wire for wire in readers if self._graph.source(wire) == to)
         back = ((wire, self._edges.get(wire)) for wire in over)
-        return sum(self._wires[held] == wire for wire, held in back if held is not None) > 1
-
-    @cached_property
-    def _tensors(self) -> Mapping[TensorRef, TensorRef]:
-        held, tensors = [*self._gradients.values()], [*self._gradients]
-        return dict(zip(held[::-1], tensors[::-1], strict=True))
-
-    @cached_property
-    def _wires(self) -> Mapping[TensorRef, Edge]:
-        return dict(zip(self._edges.values(), self._edges, strict=True))
+        return sum(self._wires.get(held) == wire for wire, held in back if held is not None) > 1
 
     @cached_property
     def _counted(self) -> Counter[TensorRef | None]:
-        operations, wires = self._graph.operations, self._wires.values()
+        wires = dict(zip(self._edges.values(), self._edges, strict=True)).values()
+        operations = self._graph.operations
         try:  # far quicker, and nearly always so
             return Counter([operations[wire.op].inputs[wire.index] for wire in wires])
         except LookupError:

@@ -42,6 +42,7 @@ class Notation:
     names: what to call tensors, where not by their own names; depth: levels of inlined operations.
     others: what else was differentiated in it; losses then go by their names: `∂d_loss/∂w`.
     readers: the wires from each operation that was differentiated, if all are of this graph.
+    before: of the graph before an edit.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Notation:
         depth: int = _DEPTH,
         others: Sequence[Differentiation] = (),
         readers: Readers = None,
+        before: Notation | None = None,
     ) -> None:
         self.graph = graph
         self._names = names
@@ -65,10 +67,15 @@ class Notation:
         self._said: dict[str, TensorRef] = {}
         self._named: dict[str, TensorRef] = {}
         self._alike: set[str] = set()
-        self._owners = [GradientOwners(graph, self.numerator, gradients, edges, readers)]
+        every = [(self.numerator, gradients, edges)]
         for other in others:
             loss = self._loss(other.of) if several else self.numerator
-            self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges, readers))
+            every.append((loss, other.gradients, other.edges))
+        known = [] if before is None else before._owners
+        self._owners: list[GradientOwners] = [
+            GradientOwners(graph, *about, readers, known[place] if place < len(known) else None)
+            for place, about in enumerate(every)
+        ]
         self._passed = PassedValues(self._symbols)
         self._control = ControlSentences(self._symbols, self._passed, self)
 
