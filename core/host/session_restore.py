@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
+from operator import is_not
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -172,7 +174,7 @@ def _has_missed(threads: Scheduler, course: Course, old: Plan | None) -> bool:
         return True
     if (course.missed or course).is_open(plan):
         return False
-    return course.missed is not None or (old is not None and _types(old) != _types(plan))
+    return course.missed is not None or (old is not None and not _have_same_types(old, plan))
 
 
 def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
@@ -190,8 +192,12 @@ def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
         _go(threads, course if old is None else _led_on(course, old, plan))
 
 
-def _types(plan: Plan) -> list[str]:
-    return [step.op.type for step in plan.steps]
+def _have_same_types(old: Plan, plan: Plan) -> bool:
+    """Whether the steps of both are of the same types, one after the other. The very same steps are
+    passed over in C."""
+    then, now = old.steps, plan.steps
+    others = compress(zip(then, now, strict=False), map(is_not, then, now))
+    return len(then) == len(now) and all(a.op.type == b.op.type for a, b in others)
 
 
 def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
@@ -199,9 +205,10 @@ def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
     still, or, where all steps are of the types that they were, what those are called now."""
     every = (*course.changes, *(each for branch in course.branches for each in branch.changes))
     given = {tensor.partition(":")[0] for change in every for tensor in change.values}
-    if course.is_open(plan) and not (given & old.step_of.keys()) - plan.step_of.keys():
+    gone = (op for op in given if op in old.step_of and op not in plan.step_of)
+    if course.is_open(plan) and not any(gone):
         return course
-    renamed = _types(old) == _types(plan)
+    renamed = _have_same_types(old, plan)
     made: dict[Assignment, Assignment] = {}  # branches have some in common
 
     def now(op: str) -> str:
