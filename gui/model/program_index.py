@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count, islice, pairwise
@@ -13,6 +13,7 @@ from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.gui.model.amended_collections import FEW, AmendedDict
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
 _INDEX, _GRADIENT = attrgetter("index"), attrgetter("gradient")
@@ -37,6 +38,16 @@ class Made(NamedTuple):
     found: Any
 
 
+class _Either(Container[str]):
+    """What is a key of one of two mappings."""
+
+    def __init__(self, one: Mapping[str, int], other: Mapping[str, int]) -> None:
+        self._one, self._other = one, other
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._one or key in self._other
+
+
 class ProgramIndex:
     """Of one program; of none everything is empty. before: that of the program which an edit made
     this one of: what the edit did not touch is taken over."""
@@ -47,9 +58,9 @@ class ProgramIndex:
         self._made: dict[str, Made] = {}
 
     @cached_property
-    def steps(self) -> Mapping[str, StepInfo]:
+    def steps(self) -> AmendedDict[str, StepInfo]:
         """Operation -> its step."""
-        return self._amended("steps", self._steps, _by_op, _exchange)
+        return self._amended("steps", self._steps, _by_op)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -90,10 +101,10 @@ class ProgramIndex:
         return self.steps.get(tensor.rpartition(":")[0])
 
     @cached_property
-    def carried(self) -> Mapping[Edge, str]:
+    def carried(self) -> AmendedDict[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         edges = () if self.program is None else self.program.edges
-        return self._amended("carried", edges, _carried, _exchange)
+        return self._amended("carried", edges, _carried)
 
     @cached_property
     def waiting(self) -> Mapping[Edge, str]:
@@ -109,7 +120,7 @@ class ProgramIndex:
         holders = [*self.program.gradients.values()]
         of = self._amended("gradients", holders, Counter, _recount)
         over = self._amended("edges", self.program.edges, _gradients, _recount)
-        return ChainMap({}, of, over)
+        return _Either(of, over)
 
     @property
     def _steps(self) -> Sequence[StepInfo]:
@@ -124,21 +135,28 @@ class ProgramIndex:
         self,
         what: str,
         now: Sequence[E],
-        make: Callable[[Sequence[E]], T],
-        exchange: Callable[[T, T, T], T],
-    ) -> T:
+        make: Callable[[Sequence[E]], dict[K, V]],
+        exchange: Callable[[AmendedDict[K, V], dict[K, V], dict[K, V]], AmendedDict[K, V]] = (
+            AmendedDict.amended
+        ),
+    ) -> AmendedDict[K, V]:
         """make(now), made of the earlier one of that name where that was of nearly the same
         entries: by `exchange`, of it, of what is gone, and of what came instead."""
 
-        def again(old: Sequence[E], found: T, now: Sequence[E]) -> T:
+        def afresh(now: Sequence[E]) -> AmendedDict[K, V]:
+            return AmendedDict(make(now))
+
+        def again(
+            old: Sequence[E], found: AmendedDict[K, V], now: Sequence[E]
+        ) -> AmendedDict[K, V]:
             if old is now:
                 return found
             gone, come = _exchanged(old, now)
-            if len(gone) + len(come) > len(now):
-                return make(now)
+            if (len(gone) + len(come)) * FEW > len(now):
+                return afresh(now)
             return exchange(found, make(gone), make(come))
 
-        return self._again(what, now, make, again)
+        return self._again(what, now, afresh, again)
 
     def _again(
         self,
@@ -180,7 +198,7 @@ def _ops(steps: Sequence[StepInfo]) -> list[str]:
     return [*map(_OP, steps)]
 
 
-def _gradients(edges: Iterable[EdgeGradient]) -> Counter[str]:
+def _gradients(edges: Iterable[EdgeGradient]) -> dict[str, int]:
     return Counter(map(_GRADIENT, edges))
 
 
@@ -217,24 +235,13 @@ def _phases_again(
     return found
 
 
-def _exchange(made: dict[K, V], gone: dict[K, V], come: dict[K, V]) -> dict[K, V]:
-    """Another mapping of what is left and what came."""
-    found = made.copy()
-    for key in gone:
-        found.pop(key, None)
-    found.update(come)
-    return found
-
-
-def _recount(counts: Counter[str], gone: Counter[str], come: Counter[str]) -> Counter[str]:
+def _recount(
+    counts: AmendedDict[str, int], gone: dict[str, int], come: dict[str, int]
+) -> AmendedDict[str, int]:
     """The same of counts."""
-    found = Counter(counts)
-    found.subtract(gone)
-    found.update(come)
-    for name in gone:
-        if not found[name]:
-            del found[name]
-    return found
+    names = gone.keys() | come.keys()
+    now = {n: counts.get(n, 0) - gone.get(n, 0) + come.get(n, 0) for n in names}
+    return counts.amended(names, {name: count for name, count in now.items() if count})
 
 
 def _exchanged(old: Sequence[E], now: Sequence[E]) -> tuple[Sequence[E], Sequence[E]]:

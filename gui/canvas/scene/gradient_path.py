@@ -13,6 +13,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
 from gradstep.core.ops.typing.inference import Inference
+from gradstep.gui.model.amended_collections import AmendedSet
 
 _Outputs = Sequence[TensorType | None]
 _BARRED_BY = "barred"
@@ -27,10 +28,10 @@ class GradientPath:
     needed: the operations that `of` needs; reached: those of them to which such a wire leads from
     `wrt`; passed: the operations at both ends of `wires`."""
 
-    needed: frozenset[str] = frozenset()
-    reached: frozenset[str] = frozenset()
-    wires: frozenset[Edge] = frozenset()
-    passed: frozenset[str] = frozenset()
+    needed: AmendedSet[str]
+    reached: AmendedSet[str]
+    wires: AmendedSet[Edge]
+    passed: AmendedSet[str]
 
     @classmethod
     def of(cls, graph: Graph, inference: Inference, request: GradientRequest) -> GradientPath:
@@ -52,10 +53,10 @@ class GradientPath:
                         reached.add(target)
                         stack.append(target)
         passed = chain.from_iterable((e.op, _source(graph, e).op) for e in found)
-        return cls(frozenset(needed), frozenset(reached), frozenset(found), frozenset(passed))
+        return cls(*map(AmendedSet, (needed, reached, found, passed)))  # type: ignore[arg-type]
 
 
-NO_PATH = GradientPath()
+NO_PATH = GradientPath(AmendedSet(), AmendedSet(), AmendedSet(), AmendedSet())
 
 
 class Asked(Protocol):
@@ -85,7 +86,7 @@ def path_after(
 class _Flips:
     """A set of names as an edit makes it of one that was: what it took out and put in."""
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: AmendedSet[str]) -> None:
         self._names, self._flipped = names, set[str]()
 
     def __contains__(self, name: str) -> bool:
@@ -98,8 +99,8 @@ class _Flips:
         if name in self:
             self.flip(name)
 
-    def found(self) -> frozenset[str]:
-        return self._names ^ self._flipped if self._flipped else self._names
+    def found(self) -> AmendedSet[str]:
+        return self._names.flip(self._flipped)
 
 
 class _LookingAgain:
@@ -214,11 +215,11 @@ class _LookingAgain:
     def _carries(self, ref: TensorRef) -> bool:
         return ref.op in self._reached and _carries_gradient(self._now.inference.types.get(ref))
 
-    def _wires(self, names: Iterable[str]) -> frozenset[Edge]:
+    def _wires(self, names: Iterable[str]) -> AmendedSet[Edge]:
         """The wires, of which those into some operations are looked at again."""
         known, there = self._path.wires, [*filter(None, map(self._there.get, names))]
         both = (Edge(op.name, i) for op in self._both(names) for i in range(len(op.inputs)))
-        before = {wire for wire in both if wire in known}
+        before = {*filter(known.has, both)}
         now = {
             Edge(op.name, i)
             for op in there
@@ -226,23 +227,23 @@ class _LookingAgain:
             for i, ref in enumerate(op.inputs)
             if ref is not None and self._carries(ref)
         }
-        return known if before == now else (known - before) | now
+        return known.flip(before ^ now)
 
-    def _passed(self, names: Collection[str], wires: Collection[Edge]) -> frozenset[str]:
+    def _passed(self, names: Collection[str], wires: AmendedSet[Edge]) -> AmendedSet[str]:
         """The operations at the ends of wires, of which those into some are looked at again."""
         known = self._path.passed
         refs = chain.from_iterable(op.inputs for op in self._both(names))
         touched = {*names, *(ref.op for ref in refs if ref is not None)}
-        before = {name for name in touched if name in known}
-        now = {name for name in touched if self._has_end(name, wires)}
-        return known if before == now else (known - before) | now
+        before = {*filter(known.has, touched)}
+        now = {name for name in touched if self._has_end(name, wires.has)}
+        return known.flip(before ^ now)
 
-    def _has_end(self, name: str, wires: Collection[Edge]) -> bool:
+    def _has_end(self, name: str, is_there: Callable[[Edge], bool]) -> bool:
         op = self._there.get(name)
         if op is None:
             return False
-        into = (Edge(name, i) in wires for i in range(len(op.inputs)))
-        return any(into) or any(edge in wires for edge in self._graph.consumers[name])
+        into = (Edge(name, i) for i in range(len(op.inputs)))
+        return any(map(is_there, into)) or any(map(is_there, self._graph.consumers[name]))
 
 
 def _list_recarried(was: Inference, now: Inference, names: Set[str]) -> list[str]:

@@ -189,7 +189,7 @@ class _Edit:
         """The places whose box may look different."""
         now, was = self._now.graph.places, self._made.passed
         passed = self.path.passed
-        other = () if passed is was else (now[name] for name in passed ^ was if name in now)
+        other = (now[name] for name in passed.differing(was) if name in now)
         found = {*self.differ, *self._recounted, *self._otherwise_read, *other}
         return sorted(i for i in found if i < self.kept)
 

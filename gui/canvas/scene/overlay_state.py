@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import filterfalse
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, va
 from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.model import variable_change
+from gradstep.gui.model.amended_collections import AmendedDict, AmendedSet
 from gradstep.gui.model.last_step import last_step
 from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.tried_document import tried
@@ -356,7 +358,7 @@ class OverlayState:
         if unknown or not self._visible.links:  # as while a large graph has no places yet
             return self._flags(())
         visible, debugger = self._visible, self._workspace.debugger
-        dead = self._find_uncarried(debugger.index.carried) - debugger.index.waiting.keys()
+        dead = {*self._find_uncarried(debugger.index.carried)} - debugger.index.waiting.keys()
         if debugger.awaits_program:
             dead = {wire for wire in dead if not debugger.is_new(wire.op)}
         links = map(visible.link_of.get, dead)
@@ -364,23 +366,19 @@ class OverlayState:
         counts = np.bincount(shown, minlength=len(visible.links))
         return np.asarray((counts > 0) & (counts == visible.wire_counts))
 
-    def _find_uncarried(self, carried: Mapping[Edge, str]) -> set[Edge]:
+    def _find_uncarried(self, carried: AmendedDict[Edge, str]) -> AmendedSet[Edge]:
         """The wires on which there may be a gradient and is none. By what an edit made of the
         earlier ones: to look for each of thousands takes a while."""
         path = self._visible.on_path
         known: Any = self._kept.get("uncarried")
+        found: AmendedSet[Edge]
         if known is None:
-            found = {*path.difference(carried)}
+            found = AmendedSet(filterfalse(carried.__contains__, path))
         else:
-            found = {*known[1]}
-            (path_before, carried_before) = known[0]
-            others: set[Edge] = set()
-            if path_before is not path:
-                others |= path ^ path_before
-            if carried_before is not carried:
-                others |= {*carried_before}.symmetric_difference(carried)
-            found -= others
-            found |= {wire for wire in others if wire in path and wire not in carried}
+            (path_before, carried_before), before = known
+            others = path.differing(path_before) | carried.differing(carried_before)
+            now = {wire for wire in others if wire in path and wire not in carried}
+            found = before.flip(now.symmetric_difference(filter(before.has, others)))
         self._kept["uncarried"] = (path, carried), found
         return found
 

@@ -10,6 +10,7 @@ from gradstep.core.graph.model import Edge, Operation
 from gradstep.gui.canvas.scene.carried_arrays import carry_over
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes
 from gradstep.gui.canvas.scene.visible_graph import Link, Source, VisibleGraph, box_id
+from gradstep.gui.model.amended_collections import AmendedSet
 
 _ATTRS = attrgetter("attrs")
 
@@ -17,7 +18,7 @@ _ATTRS = attrgetter("attrs")
 def with_names(
     before: VisibleGraph,
     changed: Collection[tuple[str, Operation]],
-    path: frozenset[Edge],
+    path: AmendedSet[Edge],
     now: Source,
 ) -> VisibleGraph | None:
     """As VisibleGraph.of what `now` says, where each operation is wired as it was. None where one

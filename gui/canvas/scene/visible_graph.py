@@ -23,6 +23,7 @@ from gradstep.gui.canvas.scene.gradient_path import NO_PATH, GradientPath
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, declared_outputs, scope_box
 from gradstep.gui.canvas.scene.scope_frames import Framing, surroundings
+from gradstep.gui.model.amended_collections import AmendedSet
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _TYPE = attrgetter("type")
@@ -57,7 +58,7 @@ class Source:
     whole: bool = False
 
     @property
-    def passed(self) -> frozenset[str]:
+    def passed(self) -> AmendedSet[str]:
         """The operations with a gradient at all."""
         return self.path.passed
 
@@ -89,7 +90,7 @@ class VisibleGraph:
     boxes: tuple[Box, ...] = ()
     links: tuple[Link, ...] = ()
     box_of: Mapping[str, int] = field(default_factory=dict)
-    on_path: frozenset[Edge] = frozenset()
+    on_path: AmendedSet[Edge] = NO_PATH.wires
     source: Source | None = None
     origin: Origin | None = None
 

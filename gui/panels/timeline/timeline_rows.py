@@ -183,7 +183,7 @@ class GroupRows(Rows):
             ends.append(self.stop)
         lasts = [self.steps[stop - 1] for stop in ends]
         names = [step.origin or step.op for step in lasts]
-        types = map(_TYPE, map(self._index.steps.get, names, lasts))
+        types = map(_TYPE, map(self._index.steps.getter, names, lasts))
         return [*map(add, map(len, names), map(len, types))]
 
     @property
