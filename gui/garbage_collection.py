@@ -50,15 +50,21 @@ class Collector(QObject):
     def collect(self) -> None:
         if self._may_look_at_all():
             self._collect_all()
-        elif gc.get_count()[0] > MANY:
+        elif _count_new() > MANY:
             self._put_aside()
         else:
             self._count += 1
-            is_full = self._count % FULL == 0
-            gc.collect(2 if is_full else 1)
-            if is_full:
-                self._put_aside()
-                return_free_pages()
+            if self._count % FULL:
+                gc.collect(1)
+            else:
+                self._look_at_what_stayed()
+
+    def _look_at_what_stayed(self) -> None:
+        """Of what is looked at little by little it may have become much."""
+        if len(gc.get_objects(2)) <= MANY:
+            gc.collect()
+        self._put_aside()
+        return_free_pages()
 
     def _may_look_at_all(self) -> bool:
         now, since = time.monotonic(), self._aside_since
@@ -76,3 +82,9 @@ class Collector(QObject):
         gc.freeze()
         self._aside_since, self._count = 0.0, 0
         return_free_pages()
+
+
+def _count_new() -> int:
+    """How many objects nobody has looked at. Python's own count is of what came, less what went of
+    all there is: of an edit that replaces much it is none."""
+    return len(gc.get_objects(0))

@@ -97,3 +97,40 @@ def test_small_garbage_goes_at_once_and_is_not_kept_by_what_stays(
         knot = weakref.ref(Knot())
         keeper.collect()
         assert knot() is None
+
+
+@pytest.mark.slow
+def test_what_came_in_the_place_of_as_much_is_put_aside_as_well(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, _ = collector
+    document = [[i] for i in range(2 * garbage_collection.MANY)]
+    keeper.collect()
+    before = gc.get_freeze_count()
+    for place in range(len(document)):  # an edit, of which Python counts what is left
+        document[place] = [place]
+    knot = weakref.ref(Knot())
+    keeper.collect()
+    assert knot() is not None, "nobody looked"
+    assert gc.get_freeze_count() > before
+
+
+@pytest.mark.slow
+def test_what_came_little_by_little_is_put_aside_where_it_is_many(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, _ = collector
+    document: list[list[int]] = []
+    for turn in range(garbage_collection.FULL):
+        if turn == 2:
+            knot = Knot()
+            found = weakref.ref(knot)
+        if turn == garbage_collection.FULL - 1:
+            del knot
+        document += ([i] for i in range(garbage_collection.MANY // 4))
+        keeper.collect()
+    assert gc.get_freeze_count() > len(document)
+    assert found() is not None
+    keeper._painted_at -= garbage_collection.QUIET + 1
+    keeper.collect()
+    assert found() is None, "at rest all is looked at"
