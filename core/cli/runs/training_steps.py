@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -164,13 +164,16 @@ class Training:
         step: for an operation that fails, and for a loss that is not finite."""
         self._before = self._trained() if self._keep else None
         try:
-            began = self._began()
+            began = self._began() if self._starts else {}
             found = dict(zip(self._names, self._values(), strict=True))
-            _require_finite({name: found[name] for name in self._what.losses})
-            self.ended = self._is_the_end(found, began)
+            _require_finite(found, self._what.losses)
+            if self._end.until:
+                self.ended = self._is_the_end(found, began)
         except GradstepError as error:
             raise inside(self._place, self._explained(error)) from None
         self.done, self._before = self.done + 1, None
+        if self._names == self._what.shown:
+            return found, []
         texts = [found[name] for name in self._summaries]
         return {n: found[n] for n in self._what.shown}, [t.item() for t in texts if t is not None]
 
@@ -181,8 +184,6 @@ class Training:
         return {start: get(store.backend, store[name]) for start, name in there}
 
     def _is_the_end(self, found: Values, began: Began) -> bool:
-        if not self._end.until:
-            return False
         fetches = (fetch for fetch in self._end.fetches if isinstance(fetch, TensorRef))
         values: dict[Fetch, np.ndarray | None] = {ref: found[ref.short] for ref in fetches}
         values.update(began)
@@ -317,9 +318,10 @@ def _is_one_number(kind: TensorType | None) -> bool:
     return kind is not None and kind.shape.rank == 0 and kind.dtype.is_floating
 
 
-def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
+def _require_finite(values: Values, losses: Iterable[str]) -> None:
     """Raise GradstepError for a loss that is NaN or infinite."""
-    for name, value in losses.items():
+    for name in losses:
+        value = values[name]
         if value is None or not has_nonfinite(value):
             continue
         wrong = "NaN" if np.isnan(value).any() else "Infinite"
