@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from gradstep.core.overlaid_mapping import OverlaidMapping
+
 K = TypeVar("K")
 V = TypeVar("V")
 _MERGED = 6  # entries are copied, with their hashes, in the time of one that is put in
@@ -14,7 +16,9 @@ _MERGED = 6  # entries are copied, with their hashes, in the time of one that is
 def copied(entries: Mapping[K, V]) -> dict[K, V]:
     """The same entries in another dictionary. One that something was taken out of is copied as it
     lies: to make a `dict` of it would take seven times as long."""
-    return entries.copy() if type(entries) is dict else dict(entries)
+    if type(entries) is dict or isinstance(entries, OverlaidMapping):
+        return entries.copy()
+    return dict(entries)
 
 
 def spliced(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Generic, TypeVar
 
 from gradstep.core.graph.model import TensorRef
@@ -15,7 +15,7 @@ class ByTensor(Mapping[TensorRef, T], Generic[T]):
 
     __slots__ = ("of",)
 
-    def __init__(self, of: dict[str, tuple[T | None, ...]]) -> None:
+    def __init__(self, of: MutableMapping[str, tuple[T | None, ...]]) -> None:
         self.of = of
 
     def __getitem__(self, ref: TensorRef) -> T:

@@ -20,6 +20,7 @@ from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.shifted_places import shift_places
 from gradstep.core.spliced_mapping import copied
 
@@ -44,7 +45,7 @@ class IncrementalResolver(Resolver):
         self._same = True  # whether the operation at hand gives tensors of the same types
         self.retired = copied(previous.retired)
         self.values = [*previous.values]
-        self.where = copied(previous.tensors.of)
+        self.where = overlaid(previous.tensors.of)
         self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at
         # What these used to read, and what may be overtaken by another version of a variable.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
@@ -40,7 +40,7 @@ class Resolver:
         self._compile_body = compile_body
         self.steps: list[Step] = []
         self.values: list[PlanValue] = []
-        self.where: dict[str, Whereabouts] = {}
+        self.where: MutableMapping[str, Whereabouts] = {}
         self.variables: dict[str, Variable] = {}
         self.versions: dict[str, list[int]] = {}
         self.failures: dict[str, GradstepError] = {}

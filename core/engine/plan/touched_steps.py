@@ -12,8 +12,8 @@ from itertools import islice, repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
+from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.sequence_places import common_ends, exchange
-from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -178,7 +178,7 @@ class TouchedSteps:
         """After the edit."""
         if not self._less and not self._more:
             return self._before
-        users = copied(self._before)
+        users = overlaid(self._before)
         for used, gone in self._less.items():
             users[used] = tuple(name for name in users[used] if name not in gone)
         for used, names in self._more.items():

@@ -143,7 +143,7 @@ class Rebuilder(GraphBuilder):
         """What is not there any more. order: what is."""
         if _MANY * len(gone) > len(order):  # one by one would take longer
             self._operations = _part(self._operations, order)
-            self._inferrer.types.of = _part(self._inferrer.types.of, order)
+            self._inferrer.types.of = _part(copied(self._inferrer.types.of), order)
             gone &= self._inferrer.constants.keys()
         for name in gone:
             self._operations.pop(name, None)

@@ -16,6 +16,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import Inference, has_loops, infer_declared
 from gradstep.core.ops.typing.loop_types import iteration_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
+from gradstep.core.spliced_mapping import copied
 
 _Types = tuple[TensorType | None, ...]
 
@@ -36,7 +37,7 @@ def flatten_loop_types(graph: Graph, inference: Inference) -> Inference:
     """`inference` of `graph`, and the types of what is in its loops, as far as they are known."""
     if flatten_loops(graph) is graph:
         return inference
-    types: dict[str, _Types] = dict(inference.types.of)
+    types: dict[str, _Types] = copied(inference.types.of)
     _add_types(types, graph)
     return replace(inference, types=TensorTypes(types))
 

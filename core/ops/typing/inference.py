@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -29,6 +29,7 @@ from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_regis
 from gradstep.core.ops.typing.input_description import with_inputs
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
+from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.spliced_mapping import copied
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
@@ -83,16 +84,17 @@ def agree(a: Inference, b: Inference, name: str) -> bool:
 
 
 class Inferrer:
-    """Types operations one by one, in an order in which inputs come first; `known` to begin
-    with."""
+    """Types operations one by one, in an order in which inputs come first; `known` to begin with,
+    which nobody adds to any more."""
 
     def __init__(self, known: Inference | None = None) -> None:
-        self.types = TensorTypes({}) if known is None else known.types.copy()
-        self.constants: dict[str, np.ndarray] = {} if known is None else copied(known.constants)
+        self.types = TensorTypes({}) if known is None else known.types.overlaid()
+        self.constants: MutableMapping[str, np.ndarray]
+        self.constants = {} if known is None else overlaid(known.constants)
 
     def found(self) -> Inference:
         """What is known so far."""
-        return Inference(self.types.copy(), dict(self.constants))
+        return Inference(self.types.copy(), copied(self.constants))
 
     def feed(self, ref: TensorRef, kind: TensorType) -> None:
         """From here on `ref` is something of type `kind`, whatever its operation makes."""

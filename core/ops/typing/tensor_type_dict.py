@@ -8,6 +8,8 @@ from typing import Any
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
+from gradstep.core.overlaid_mapping import overlaid
+from gradstep.core.spliced_mapping import copied
 
 
 class TensorTypes(ByTensor[TensorType]):
@@ -16,7 +18,11 @@ class TensorTypes(ByTensor[TensorType]):
     __slots__ = ()
 
     def copy(self) -> TensorTypes:
-        return TensorTypes(self.of.copy())
+        return TensorTypes(copied(self.of))
+
+    def overlaid(self) -> TensorTypes:
+        """A copy to be changed here and there; from here on nobody may change these."""
+        return TensorTypes(overlaid(self.of))
 
     def get(self, ref: Any, default: Any = None) -> Any:
         found = self.of.get(ref.op, ())

@@ -1,0 +1,96 @@
+"""A dictionary with a few entries other than another has, which is not copied for that."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
+from typing import Any, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+_SMALL = 1_000  # entries, which are copied in microseconds
+_MANY = 16  # to one that is other there are so many that are not, or all are copied
+_NONE: Any = object()  # there is nothing here
+_GONE: Any = object()  # nor below
+
+
+def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
+    """The same entries, to be changed here and there. Nobody may change `entries` from here on: it
+    is looked up in what they are. They come in no order."""
+    if isinstance(entries, OverlaidMapping):
+        few = _MANY * len(entries.own) <= len(entries.below)
+        return OverlaidMapping(entries.below, entries.own.copy()) if few else entries.copy()
+    if len(entries) < _SMALL or not isinstance(entries, dict):
+        return dict(entries)
+    return OverlaidMapping(entries, {})
+
+
+class OverlaidMapping(MutableMapping[K, V]):
+    """See `overlaid`. below: what never changes; own: what is there instead, and `_GONE` for what
+    is not there any more. An entry is looked up in three times as long as in a dictionary."""
+
+    __slots__ = ("below", "own")
+
+    def __init__(self, below: dict[K, V], own: dict[K, V]) -> None:
+        self.below, self.own = below, own
+
+    def __getitem__(self, key: K) -> V:
+        found: V = self.own.get(key, _NONE)
+        if found is _NONE:
+            return self.below[key]
+        if found is _GONE:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        found = self.own.get(key, _NONE)
+        if found is _NONE:
+            return self.below.get(key, default)
+        return default if found is _GONE else found
+
+    def __contains__(self, key: Any) -> bool:
+        found = self.own.get(key, _NONE)
+        return key in self.below if found is _NONE else found is not _GONE
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.own[key] = value
+
+    def __delitem__(self, key: K) -> None:
+        if key not in self:
+            raise KeyError(key)
+        if key in self.below:
+            self.own[key] = _GONE
+        else:
+            del self.own[key]
+
+    def pop(self, key: K, default: Any = _NONE) -> Any:
+        found = self.get(key, _NONE)
+        if found is not _NONE:
+            del self[key]
+        elif default is _NONE:
+            raise KeyError(key)
+        else:
+            found = default
+        return found
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.copy())
+
+    def __len__(self) -> int:
+        gone = sum(value is _GONE for value in self.own.values())
+        return len(self.below) - gone + sum(key not in self.below for key in self.own)
+
+    def items(self) -> ItemsView[K, V]:
+        return self.copy().items()
+
+    def values(self) -> ValuesView[V]:
+        return self.copy().values()
+
+    def copy(self) -> dict[K, V]:
+        """All entries, in a dictionary of their own."""
+        found = self.below.copy()
+        for key, value in self.own.items():
+            if value is _GONE:
+                del found[key]
+            else:
+                found[key] = value
+        return found

@@ -1,0 +1,72 @@
+"""A mapping that lies over another one does as a dictionary does, and leaves that as it was."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.overlaid_mapping import OverlaidMapping, overlaid
+from gradstep.core.spliced_mapping import copied
+
+BASE = {n: str(n) for n in range(2_000)}
+MOVES = st.tuples(st.sampled_from(["put", "pop", "delete", "again"]), st.integers(1_990, 2_010))
+
+
+def _do(mapping: MutableMapping[int, str], move: str, key: int) -> object:
+    if move == "put":
+        mapping[key] = "new"
+    elif move == "pop":
+        return mapping.pop(key, None)
+    elif move == "delete":
+        try:
+            del mapping[key]
+        except KeyError:
+            return "missing"
+    return None
+
+
+@given(st.lists(MOVES, max_size=40))
+def test_it_is_as_a_dictionary_that_is_changed_so(moves: list[tuple[str, int]]) -> None:
+    base = dict(BASE)
+    ours, wanted = overlaid(base), dict(base)
+    for move, key in moves:
+        if move == "again":
+            below, ours = ours, overlaid(ours)
+            assert dict(below.items()) == wanted
+        assert _do(ours, move, key) == _do(wanted, move, key)
+        assert ours.get(key) == wanted.get(key)
+        assert (key in ours) == (key in wanted)
+    assert isinstance(ours, OverlaidMapping)
+    assert base == BASE
+    assert len(ours) == len(wanted)
+    assert {*ours} == {*wanted}
+    assert {key: ours[key] for key in ours} == wanted
+    assert copied(ours) == dict(ours.items()) == wanted
+    assert sorted(ours.values()) == sorted(wanted.values())
+
+
+def test_what_lies_over_it_is_not_seen_below() -> None:
+    first = overlaid(dict(BASE))
+    first[1] = "one"
+    second = overlaid(first)
+    second[1], second[2] = "another", "two"
+    del second[3]
+    assert (first[1], first[2], first[3]) == ("one", "2", "3")
+    assert (second[1], second[2], second.get(3)) == ("another", "two", None)
+    with pytest.raises(KeyError):
+        second[3]
+    with pytest.raises(KeyError):
+        second.pop(3)
+    with pytest.raises(KeyError):
+        del second[3]
+
+
+def test_one_with_much_of_its_own_is_copied_and_so_is_a_small_one() -> None:
+    much = overlaid(dict(BASE))
+    much.update(dict.fromkeys(range(500), "new"))
+    assert type(overlaid(much)) is dict
+    assert overlaid(much) == much.copy()  # type: ignore[attr-defined]
+    assert type(overlaid({1: 2})) is dict
