@@ -150,7 +150,7 @@ def _order_after(
     graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
 ) -> tuple[str, ...] | None:
     """`Graph.order`; None where it has to be looked for."""
-    if before.order != tuple(before.operations) or not ranks.keep_sequence:
+    if not before.is_in_order or not ranks.keep_sequence:
         return None
     if changes.added and not _are_new(changes.added, before):
         return None
@@ -163,7 +163,10 @@ def _order_after(
         for name in (*changes.added, *others)
         for need in predecessors(now[name])
     )
-    return tuple(graph.operations) if stays else None
+    if not stays:
+        return None
+    graph.__dict__["is_in_order"] = True
+    return before.order if ranks.same else tuple(graph.operations)
 
 
 def _are_new(names: Set[str], before: Graph) -> bool:

@@ -257,7 +257,7 @@ class Graph:
     def ordered(cls, operations: Mapping[str, Operation]) -> Graph:
         """Of operations that come after all that they need, as whoever made them knows."""
         graph = cls(dict(operations))
-        graph.__dict__["order"] = tuple(operations)
+        graph.__dict__.update(order=tuple(operations), is_in_order=True)
         return graph
 
     def __getitem__(self, name: str) -> Operation:
@@ -352,6 +352,17 @@ class Graph:
     def order(self) -> tuple[str, ...]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
         return topological(self.operations)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all operations, in order of their creation."""
+        return self.order if self.__dict__.get("is_in_order") else tuple(self.operations)
+
+    @cached_property
+    def is_in_order(self) -> bool:
+        """Whether the operations were created in topological order. Raises GradstepError on a
+        cycle."""
+        return self.order == tuple(self.operations)
 
     def source(self, edge: Edge) -> TensorRef | None:
         """The tensor that `edge` carries; None when that input is not wired, or not there."""

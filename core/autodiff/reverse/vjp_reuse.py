@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import accumulate, compress, count, islice, pairwise, repeat
+from itertools import accumulate, compress, count, pairwise, repeat
 from operator import add, attrgetter, itemgetter, ne
 from typing import Any
 
@@ -73,7 +73,7 @@ class PassRecord:
 
     def made(self, graph: Graph) -> list[str]:
         """The operations of the derived graph that were made, in order."""
-        return [*islice(graph.operations, len(self.slice.graph), None)]
+        return [*graph.names[len(self.slice.graph) :]]
 
     @cached_property
     def starts(self) -> list[int]:
@@ -183,6 +183,8 @@ class RepeatedPass:
         """From what was made before, where a few have come to the path or left it."""
         assert self._moved is not None
         before, made, now, done = self._before, self._made_before, self._seeds, self._before.first
+        if self._moved == ([], []) and self._is_made_again():
+            return made[: before.starts[-1]]
         starts, (gone, come) = before.starts, self._moved
         path, places = [*self.backward.slice.path], before.slice.places
         rows = [(at, 0, path[place]) for at, place in come]  # what comes before the others there
@@ -193,6 +195,12 @@ class RepeatedPass:
             now += self._made.get(name, ())
             done = starts[place + was_there]
         return now + made[done : starts[-1]]
+
+    def _is_made_again(self) -> bool:
+        """Whether all that was made is called as what was made before, one after the other."""
+        made = self._made_before
+        alike = (made[slice(*self._made_for(n))] == self._made[n] for n in self.visited)
+        return made[: self._before.first] == self._seeds and all(alike)
 
     def _gathered_made(self) -> list[str]:
         """The same for any other path."""

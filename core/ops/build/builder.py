@@ -22,6 +22,7 @@ from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, cal
 from gradstep.core.ops.build.used_names import Names, keep_names, names_of
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, infer_declared
+from gradstep.core.spliced_mapping import copied
 
 _TENSORS = frozenset({Tensor})
 
@@ -253,8 +254,8 @@ class GraphBuilder(Surroundings):
             return
         self._names = names_of(graph)
         there = graph.operations
-        ordered = tuple(there) == order
-        self._operations = dict(there) if ordered else {name: there[name] for name in order}
+        in_order = graph.is_in_order
+        self._operations = copied(there) if in_order else {name: there[name] for name in order}
         self._inferrer = Inferrer(known)
 
     def _as_inputs(self, definition: OpDef, inputs: Sequence[TensorLike]) -> list[Tensor]:

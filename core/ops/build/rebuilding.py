@@ -87,12 +87,13 @@ class Rebuilder(GraphBuilder):
 
     def finish_as_built(self, made: Sequence[str]) -> Graph:
         """`finish` where nothing was dropped or made. made: what was, the last time, in order."""
-        order = self._built.order
-        if self._base.order == self._on.order and tuple(self._operations) == order:
-            return self._finished(order)  # all is in the place that it had
+        if self._base.order == self._on.order:
+            return self._finished(self._built.order)  # all is in the place that it had
         return self.finish(made)
 
     def finish(self, made: Sequence[str]) -> Graph:
+        if self._base.order == self._on.order and self._made_before == made:
+            return self._finished(self._built.order)  # other operations in the same places
         there, order = self._base.operations, (*self._base.order, *made)
         anew = {*self._made}
         gone = {n for n in self._dropped if n not in anew and n not in there}
@@ -101,6 +102,11 @@ class Rebuilder(GraphBuilder):
             self._operations = self._in_line(order, made)
         return self._finished(order)
 
+    @property
+    def _made_before(self) -> list[str]:
+        """What `finish` was told of when `built` was."""
+        return [*self._built.order[len(self._on.order) :]]
+
     def _finished(self, order: tuple[str, ...]) -> Graph:
         """order: that of the operations."""
         changes = self._find_changes()
@@ -108,7 +114,7 @@ class Rebuilder(GraphBuilder):
             return self._built
         graph = Graph(self._operations)
         if self._in_order:
-            graph.__dict__["order"] = order
+            graph.__dict__.update(order=order, is_in_order=True)
             since = Retyped(weak(self._built), self._retyped | self._dropped | {*self._made})
             known = Inference(self._inferrer.types, self._inferrer.constants, since=since)
             declare(graph, known)
@@ -153,7 +159,7 @@ class Rebuilder(GraphBuilder):
         """The operations in order: a few that are new are put where they belong, or those behind
         what the base has, if they are a few."""
         operations, there, base = self._operations, self._built.operations, self._base
-        if _LESS * len(made) < len(order) and tuple(base.operations) == base.order:
+        if _LESS * len(made) < len(order) and base.is_in_order:
             found = copied(base.operations)
             found.update(zip(made, map(operations.__getitem__, made), strict=True))
             return found

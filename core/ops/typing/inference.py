@@ -256,8 +256,8 @@ class _TypingAgain:
         for name in (*changes.removed, *changes.changed):
             self._inferrer.forget(name)
             self._problems.pop(name, None)
-        in_place = graph.order == tuple(graph.operations)
-        self._ranks = graph.places if in_place else dict(zip(graph.order, count(), strict=False))
+        by_rank = zip(graph.order, count(), strict=False)
+        self._ranks = graph.places if graph.is_in_order else dict(by_rank)
 
     def run(self) -> bool:
         """Whether that can be told without looking at the others."""
