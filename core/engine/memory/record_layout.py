@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,9 +45,8 @@ class RecordLayout:
     def continued(self, plan: Plan) -> RecordLayout | None:
         """The layout of a plan that continues this one's; None if it does not, or if that has
         made the arena twice as large."""
-        mine = self.plan.values
-        # The very same ones: equal ones may lie in each other's places for other reasons.
-        if len(plan.values) < len(mine) or not all(map(operator.is_, mine, plan.values)):
+        # The very same values: equal ones may lie in each other's places for other reasons.
+        if not plan.goes_on_from(self.plan):
             return None
         kinds = (
             None

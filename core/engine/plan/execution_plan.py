@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, count, repeat
-from operator import attrgetter, itemgetter, not_
+from operator import attrgetter, is_, itemgetter, not_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,7 @@ class Plan:
     alive:     tensors that may be dead -> when they are not.
     branches:  whether it has, or had before an edit, steps that may be dead.
     exchanged: how its steps differ from those of the plan before an edit, where that is known.
+    taken:     the values of that plan, with which its own begin.
     """
 
     graph: Graph
@@ -90,6 +91,14 @@ class Plan:
     alive: Mapping[TensorRef, Condition] = field(default_factory=lambda: _ALIVE)
     branches: bool = False
     exchanged: Exchanged | None = None
+    taken: Sequence[PlanValue] = ()
+
+    def goes_on_from(self, before: Plan) -> bool:
+        """Whether its values begin with the very same as those of a plan before it."""
+        mine = before.values
+        if self.values is mine or self.taken is mine:
+            return True
+        return len(self.values) >= len(mine) and all(map(is_, mine, self.values))
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -250,6 +259,7 @@ def assemble(
         alive=alive,
         branches=resolver.branches,
         exchanged=None if resolver.branches or touched is None else touched.exchanged(steps, where),
+        taken=resolver.taken,
     )
     if touched is not None:
         _carry_over(plan, touched)

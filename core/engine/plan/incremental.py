@@ -44,7 +44,7 @@ class IncrementalResolver(Resolver):
         self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types
         self.retired = copied(previous.retired)
-        self.values = [*previous.values]
+        self.values, self.taken = [*previous.values], previous.values
         self.where = overlaid(previous.tensors.of)
         self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at

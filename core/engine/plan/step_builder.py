@@ -40,6 +40,7 @@ class Resolver:
         self._compile_body = compile_body
         self.steps: list[Step] = []
         self.values: list[PlanValue] = []
+        self.taken: Sequence[PlanValue] = ()  # those of a plan before, with which they begin
         self.where: MutableMapping[str, Whereabouts] = {}
         self.variables: dict[str, Variable] = {}
         self.versions: dict[str, list[int]] = {}

@@ -46,9 +46,13 @@ _NONE: Mapping[int, Any] = MappingProxyType({})
 
 
 class _Begun(NamedTuple):
-    """With what a run began: these variables, in these versions, with these arrays; which of the
-    versions have no value; and what was known then of where they lie."""
+    """With what a run began: what these variables were then, and values of the plan's own; they
+    had these names, these versions, and these arrays; which of the versions have no value; and what
+    was known then of where they lie."""
 
+    variables: Mapping[str, Any]
+    version: int | None
+    own: Mapping[str, Any]
     names: Sequence[str]
     versions: Mapping[str, Sequence[int]]
     arrays: Sequence[Any]
@@ -201,6 +205,10 @@ class Recording(Binding):
         """Whether all these variables lie where that run found them, and are what it began with."""
         if begun.versions is not self.plan.versions or begun.known is not self._begun_with:
             return False
+        version = _version_of(variables)
+        same = begun.variables is variables and begun.own is self.plan.firsts
+        if same and version is not None and version == begun.version:
+            return True
         return all(map(is_, self._held_in(variables, begun.names), begun.arrays))
 
     def _held_in(self, variables: Mapping[str, Any], names: Sequence[str]) -> Iterator[Any]:
@@ -224,7 +232,8 @@ class Recording(Binding):
         empty = {*compress(firsts, map(is_, arrays, repeat(None)))}
         self._begun_with = dict(zip(firsts, arrays, strict=True)) if stay else {}
         if stay:
-            self._begun = _Begun(names, starting, arrays, empty, self._begun_with)
+            came = variables, _version_of(variables), self.plan.firsts
+            self._begun = _Begun(*came, names, starting, arrays, empty, self._begun_with)
         self._set_out(empty)
 
     def _close_loops(self) -> None:
@@ -616,3 +625,8 @@ class Recording(Binding):
         if isinstance(before, Recording):
             self._begun_with, self._begun = before._begun_with, before._begun
         super()._take_over(before)
+
+
+def _version_of(variables: Mapping[str, Any]) -> int | None:
+    """Another one once they are other arrays; None where nothing says so."""
+    return variables.version if isinstance(variables, VariableStore) else None

@@ -53,6 +53,7 @@ class VariableStore(Mapping[str, Any]):
         itself."""
         if isinstance(array, OpaqueState):
             self._arrays[name] = array
+            self.version += 1
             return
         held = self._arrays[name] if name in self._settled else None
         if held is not None and (held.shape, held.dtype) == (array.shape, array.dtype):
@@ -80,6 +81,7 @@ class VariableStore(Mapping[str, Any]):
         self._settled.discard(name)
         self._lent.add(name)
         self._arrays[name] = array
+        self.version += 1
 
     def lay_side_by_side(self, names: Sequence[str]) -> None:
         """Put these variables, which are of one element type, one behind the other in memory."""

@@ -19,6 +19,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.feed_values import infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -218,3 +219,17 @@ def test_a_shape_that_no_array_can_have_is_said_at_what_declares_it(
     with pytest.raises(GradstepError, match="there is no array of shape") as caught:
         Session(builder.build(), fast=fast).run([y.ref])
     assert caught.value.node == "x"
+
+
+def test_a_first_run_sees_an_array_that_its_variables_have_got_since() -> None:
+    b = GraphBuilder()
+    doubled = b.one("AddV2", *[b.variable("v", shape=(2,))] * 2)
+    backend = NumpyBackend()
+    recording = Recording(compile_plan(b.build(), [doubled.ref]), backend)
+    start = VariableStore(backend)
+    for value in (1.0, 1.0, 3.0):
+        if not start or start["v"][0] != value:
+            start.hold("v", np.full(2, value, np.float32))
+        recording.begin_first(start)
+        recording.run(0, len(recording.plan.steps))
+        assert recording.value(recording.plan.steps[-1].writes[0]).tolist() == [2 * value] * 2
