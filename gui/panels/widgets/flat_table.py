@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -103,6 +103,8 @@ class FlatTable(QTableView):
     ) -> None:
         super().__init__()
         self.setObjectName(name)
+        self._theme = theme
+        panel_marks.own_ground(self)
         self._is_stale = False  # what is in view may be something else now
         self._stale.connect(self._look_again, Qt.ConnectionType.QueuedConnection)
         self._delegate = CellDelegate(theme, margin)
@@ -146,6 +148,10 @@ class FlatTable(QTableView):
         if not self._is_stale:
             self._is_stale = True
             self._stale.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        panel_marks.fill_ground(self, event, self._theme())
+        super().paintEvent(event)
 
     def reset(self) -> None:
         self._delegate.painted = {}

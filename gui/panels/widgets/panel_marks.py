@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QStyle
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QAbstractScrollArea, QStyle
 
 from gradstep.core.graph.problems import Severity
 from gradstep.gui.look.theme import Theme, mix
@@ -21,6 +21,17 @@ _SELECTED, _POINTED_AT, _FOCUSED = (
 _FOLDED = ((-1.5, -3), (1.5, 0), (-1.5, 3))
 _OPEN = ((-3, -1.5), (0, 1.5), (3, -1.5))
 _CHEVRONS = [QPolygonF([QPointF(x, y) for x, y in steps]) for steps in (_FOLDED, _OPEN)]
+
+
+def own_ground(view: QAbstractScrollArea) -> None:
+    """Have a view that fills its ground by itself move what it shows when it is scrolled, and paint
+    what comes into view; Qt would paint all of it, and what lies below."""
+    view.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+
+def fill_ground(view: QAbstractScrollArea, event: QPaintEvent, theme: Theme) -> None:
+    """Below all that such a view paints."""
+    QPainter(view.viewport()).fillRect(event.rect(), theme.panel)
 
 
 def is_selected(state: QStyle.StateFlag) -> bool:

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyledItemDelegate,
@@ -129,6 +129,7 @@ class RowTree(QTreeView):
         self._folds: dict[str, bool] = {}
         self._forced_open = False
         self._quiet = False
+        panel_marks.own_ground(self)
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
         self.setIndentation(8)
@@ -208,6 +209,10 @@ class RowTree(QTreeView):
 
     def current_row(self) -> Row | None:
         return self.rows.row_at(self.currentIndex())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        panel_marks.fill_ground(self, event, self.theme)
+        super().paintEvent(event)
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Nothing: the fold arrow is at the right end of the row."""

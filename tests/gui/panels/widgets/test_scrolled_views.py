@@ -1,0 +1,85 @@
+"""Views that are scrolled: what was there is moved, and looks as if all had been painted anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QStyledItemDelegate
+from pytestqt.qtbot import QtBot
+
+from gradstep.gui.look import theme
+from gradstep.gui.look.theme import DARK, LIGHT
+from gradstep.gui.panels.widgets.flat_table import CellDelegate, FlatTable
+from gradstep.gui.panels.widgets.row_list import Row
+from gradstep.gui.panels.widgets.row_view import RowDelegate, RowTree
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+
+MANY, IN_VIEW = 60, 10
+
+
+class Numbers(CellModel):
+    headers = ("number",)
+
+    def count(self) -> int:
+        return MANY
+
+    def cell(self, row: int, column: int) -> Cell:
+        return Cell(str(row))
+
+
+def tree(look: theme.Theme) -> QAbstractItemView:
+    view = RowTree(lambda: look)
+    view.set_rows([Row(str(n), f"row {n}") for n in range(MANY)])
+    return view
+
+
+def table(look: theme.Theme) -> QAbstractItemView:
+    return FlatTable(lambda: look, Numbers(), "numbers", (200,))
+
+
+def on_screen(view: QAbstractItemView) -> QImage:
+    """What a user sees of it, as it was put together from what was painted."""
+    image: QImage = view.screen().grabWindow(view.winId()).toImage()
+    assert not image.isNull()
+    return image
+
+
+@pytest.mark.parametrize("look", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize(
+    ("make", "delegate"), [(tree, RowDelegate), (table, CellDelegate)], ids=["tree", "table"]
+)
+def test_scrolling_by_a_row_paints_a_row(
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    look: theme.Theme,
+    make: Callable[[theme.Theme], QAbstractItemView],
+    delegate: type[QStyledItemDelegate],
+) -> None:
+    theme.apply(QApplication.instance(), look)
+    painted: list[int] = []
+    paint = delegate.paint
+
+    def noted(self: object, painter: object, option: object, index: object) -> None:
+        painted.append(index.row())  # type: ignore[attr-defined]
+        paint(self, painter, option, index)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(delegate, "paint", noted)
+    view = make(look)
+    qtbot.addWidget(view)
+    view.resize(240, IN_VIEW * 24)
+    view.show()
+    qtbot.wait(50)
+    painted.clear()
+    for _ in range(3):
+        view.verticalScrollBar().setValue(
+            view.verticalScrollBar().value() + view.verticalScrollBar().singleStep()
+        )
+        QApplication.processEvents()
+    assert 3 <= len(painted) <= 3 * 3, painted
+    moved = on_screen(view)
+    view.viewport().update()
+    QApplication.processEvents()
+    assert moved == on_screen(view)
+    theme.apply(QApplication.instance(), DARK)
