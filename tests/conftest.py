@@ -48,7 +48,7 @@ _FEW = {
     "stateful_step_count": 30,
 }
 settings.register_profile("dev", **_FEW)  # other examples in each run
-# The same examples in each run: the fortieth finds what the thirtieth did not once, and never again.
+# The same examples in each run: what a fortieth finds it finds once, and never again.
 settings.register_profile("ci", **{**_FEW, "max_examples": 30}, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.register_profile("quick", **{**_FEW, "max_examples": 10, "stateful_step_count": 15})
