@@ -53,11 +53,13 @@ class Answer(NamedTuple):
 class Explanations(QObject):
     """Explanations as of the current stop.
 
-    changed: there is another answer, or a question gave way; who still wants to know says so again.
+    changed: there is another answer; gave_way: a question gave way, and who still wants to know
+    says so again.
     said: the last that was said in words, in this document.
     """
 
     changed = Signal()
+    gave_way = Signal()
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -119,7 +121,7 @@ class Explanations(QObject):
                 then(found)
             else:
                 self._asked.discard(question)
-                self.changed.emit()
+                self.gave_way.emit()
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
         message = Why(of=next(names), wrt=next(names, ""))

@@ -100,6 +100,7 @@ class InspectorPanel(Panel):
             space.table_changed,
             space.file_changed,
             space.whys.changed,
+            space.whys.gave_way,
             shown=self.refresh,
         )
         others = space.program_changed, space.selection_changed, space.stopped

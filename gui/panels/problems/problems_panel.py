@@ -159,7 +159,7 @@ class ProblemsPanel(Panel):
             workspace.values_changed,
             workspace.lints.changed,
         )
-        self.follow(self._ask, workspace.whys.changed)
+        self.follow(self._ask, workspace.whys.gave_way)
         workspace.whys.changed.connect(self.list.doItemsLayout)  # rows that say why are higher
         self.refresh()
 

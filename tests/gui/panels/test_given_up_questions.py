@@ -12,6 +12,7 @@ from gradstep.gui.model.explanations import PAUSE
 from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.variant_comparison import VariantComparison
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
 from gradstep.gui.panels.tensor.engine_questions import Questions
 from tests.support.held_questions import give_up, hold
 
@@ -81,6 +82,21 @@ def test_why_is_not_asked_again_of_a_node_that_is_not_shown_any_more(
     monkeypatch.undo()
     give_up(held)
     qtbot.waitUntil(lambda: "makes the first infinity" in inspector.reasons.gradient.body.text())
+
+
+def test_problems_that_somebody_reads_ask_again(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("nan_gradient")
+    bench.space.trust()
+    show(ProblemsPanel(bench.space), 328, 600)
+    held = hold(bench, monkeypatch, m.Why)
+    bench.run("continue_")
+    qtbot.waitUntil(lambda: bool(held))
+    first = asked(bench, m.Why)
+    give_up(held)
+    assert not held
+    qtbot.waitUntil(lambda: asked(bench, m.Why) == 2 * first)
 
 
 def test_a_jacobian_of_where_one_has_gone_from_is_not_looked_for(
