@@ -91,6 +91,11 @@ class AmendedDict(Mapping[K, V]):
             return self._other.keys() | other._other.keys()
         return frozenset(self) ^ frozenset(other)
 
+    def among(self, keys: Collection[K]) -> list[K]:
+        """Those of some keys that it has; in C, where none of them was amended."""
+        as_before = self._other.keys().isdisjoint(keys)
+        return [*filter(self._base.__contains__ if as_before else self.__contains__, keys)]
+
     @property
     def getter(self) -> Callable[..., Any]:
         """As `get`; in C, where that can be: for who asks often."""

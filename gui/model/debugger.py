@@ -50,6 +50,7 @@ from gradstep.core.protocol.messages import (
     Trained,
 )
 from gradstep.core.protocol.program_change import OtherProgramError
+from gradstep.gui.model.amended_collections import AmendedDict
 from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from gradstep.gui.model.gradient_checks import should_check, with_nodes
@@ -187,7 +188,7 @@ class Debugger(QObject):
         return self.index.maker(tensor) is not None
 
     @property
-    def carried(self) -> Mapping[Edge, str]:
+    def carried(self) -> AmendedDict[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         return self.index.carried
 

@@ -53,16 +53,7 @@ def foresee(document: Document, inference: Inference, stacked: bool) -> None:
         collapsed = stack_blocks(closed, kinds) if stacked else each_by_itself(closed)
         types = flatten_loop_types(document.graph, inference)
         drawn = VisibleGraph.of(shown, types, whole_request(document), collapsed)
-        for found_when_asked in (
-            "framing",
-            "hubs",
-            "control",
-            "wire_counts",
-            "port_counts",
-            "rows",
-            "declared",
-        ):
-            getattr(drawn, found_when_asked)
+        drawn.find_ahead()
         scene = _scene_of(drawn, document.view.positions)
         stacks = (closed, stacked), collapsed
         shown.__dict__[_KEY] = _Foreseen(kinds, stacks, drawn, scene)

@@ -40,6 +40,7 @@ from gradstep.core.protocol.messages import (
     Stopped,
 )
 from gradstep.gui.look.theme import DARK, Theme
+from gradstep.gui.model.amended_collections import AmendedDict
 from gradstep.gui.model.block_stacks import BlockStacks
 from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.console_lines import ConsoleLines
@@ -198,7 +199,7 @@ class Workspace(QObject):
     # -- what the debugger knows --------------------------------------------------------------
 
     program: ProgramInfo | None = _known("program", "what the engine derived from the document")
-    carried: Mapping[Edge, str] = _known("carried", "wire -> the tensor that goes back over it")
+    carried: AmendedDict[Edge, str] = _known("carried", "wire -> the tensor that goes back over it")
     stop: Stopped | None = _known("stop", "where it stands; None before the document was taken")
     failure: ErrorInfo | None = _known("failure", "why the last request failed, if it did")
     table: GradientTable | None = _known("table", "native, overridden and numeric gradients")

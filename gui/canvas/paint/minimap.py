@@ -52,7 +52,8 @@ class Minimap(QWidget):
         self._parent = parent
         self._picture: QPixmap | None = None
         self._structure_picture: QPixmap | None = None  # without what is said
-        self._said: tuple[SceneArrays, Said] | None = None  # what it shows, where that is known
+        self._shown: SceneArrays | None = None  # of which that is
+        self._said: Said | None = None  # what the picture tells beyond that, where that is known
         self.wanted: bool | None = None
         self.setFixedSize(SIZE)
         self.setToolTip("Overview (O). Click to go there.")
@@ -111,13 +112,18 @@ class Minimap(QWidget):
             self._said = None
             self._forget()
             return
-        arrays, before, said = self._stage.arrays, self._said, self._say()
-        self._said = arrays, said
-        if before is None or (before[0] is not arrays and not self._looks_alike(before[0])):
+        before, self._said = self._said, self._say()
+        if not self._is_up_to_date:
             self._forget()
-        elif before[1] != said:
+        elif before != self._said:
             self._picture = None
             self.update()
+
+    @property
+    def _is_up_to_date(self) -> bool:
+        """Whether the graph is drawn here as it is now."""
+        shown = self._shown
+        return shown is not None and (shown is self._stage.arrays or self._looks_alike(shown))
 
     def _looks_alike(self, before: SceneArrays) -> bool:
         """Whether the graph is drawn here as that scene was: nobody reads names from afar."""
@@ -130,7 +136,7 @@ class Minimap(QWidget):
         )
 
     def _forget(self) -> None:
-        self._picture = self._structure_picture = None
+        self._picture = self._structure_picture = self._shown = None
         self._follow()
 
     def _say(self) -> Said:
@@ -172,6 +178,8 @@ class Minimap(QWidget):
             self._stage.facts,
             self._far,
         )
+        if self._structure_picture is None:
+            self._shown = self._stage.arrays
         structure.arrays = self._stage.arrays
         boxes, links = self._all
         if Detail.at(far) >= Detail.NAMES:

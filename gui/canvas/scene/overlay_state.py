@@ -26,6 +26,7 @@ from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.scene.waiting_boxes import WaitingBoxes
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.amended_collections import AmendedDict, AmendedSet
 from gradstep.gui.model.last_step import last_step
@@ -120,11 +121,8 @@ class OverlayState:
     @cached_property
     def unfinished(self) -> Mapping[int, Waiting]:
         """Box -> what it waits for. It is drawn no further yet, and no mistake."""
-        return self._keep("unfinished", self._find_unfinished, self._workspace.waits)
-
-    def _find_unfinished(self) -> dict[int, Waiting]:
-        number = self._visible.box_of
-        return {number[n]: what for n, what in self._workspace.waits.items() if n in number}
+        waits = self._workspace.waits
+        return self._keep("unfinished", partial(WaitingBoxes, self._visible, waits), waits)
 
     def open_inputs(self, box: int) -> tuple[int, ...]:
         """The ports of an operation's box that have to be wired before it runs."""

@@ -53,14 +53,14 @@ class SceneArrays:
     routes: Routes
     base: SceneArrays | None = None
     raised: tuple[int, ...] = ()
-    centres: Mapping[str, Point] | None = None
+    centres: dict[str, Point] | None = None
     middles: np.ndarray | None = None
 
     @classmethod
     def of(
         cls,
         visible: VisibleGraph,
-        centres: Mapping[str, Point],
+        centres: dict[str, Point],
         raised: tuple[int, ...] = (),
         before: SceneArrays | None = None,
         middles: np.ndarray | None = None,

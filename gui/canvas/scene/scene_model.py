@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import filterfalse
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Shown(NamedTuple):
 
     def is_of(self, visible: VisibleGraph, places: dict[str, Point]) -> bool:
         """Whether that is shown there."""
-        return self.arrays.visible is visible and self.places == places
+        return self.arrays.visible is visible and _are_same(self.places, places)
 
 
 class SceneModel(QObject):
@@ -131,7 +132,7 @@ class SceneModel(QObject):
         stay = self._stay(new, visible)
         found = {} if stay else {**self._laid, **new.view.positions}
         found |= box_placement.of_renamed(names, visible, found)
-        places = self._placed if stay else box_placement.known(visible, found)
+        places = self._placed if stay else self._known(visible, found)
         if not places and not box_placement.is_small(visible):
             self._lay_out_beside(self._source, lambda: visible)
             arrays = EMPTY
@@ -141,7 +142,8 @@ class SceneModel(QObject):
                 if len(places) < len(visible.boxes):
                     places = self._completed(visible, places, found)
                 given = new.view.positions  # those are the document's, to be undone with it
-                self._laid.update((id, places[id]) for id in places.keys() - given.keys())
+                others = filterfalse(self._laid.__contains__, places)
+                self._laid.update([(id, places[id]) for id in others if id not in given])
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
@@ -343,6 +345,13 @@ class SceneModel(QObject):
             number = self.arrays.visible.box_of.get(self.workspace.selection[0])
             self.raise_boxes([] if number is None else [number])
 
+    def _known(self, visible: VisibleGraph, found: dict[str, Point]) -> dict[str, Point]:
+        """The centres of boxes that there are; found: of them and what is not visible."""
+        scene = self._arranged
+        if scene is not None and scene.visible is visible and scene.centres == found:
+            return scene.centres
+        return box_placement.known(visible, found)
+
     def _completed(
         self, visible: VisibleGraph, places: dict[str, Point], others: dict[str, Point]
     ) -> dict[str, Point]:
@@ -362,7 +371,7 @@ class SceneModel(QObject):
         where they are known."""
         found, raised = self._arranged, self._on_top(visible)
         self._arranged = None
-        if found is not None and found.visible is visible and found.centres == places:
+        if found is not None and found.visible is visible and _are_same(found.centres, places):
             return found.with_raised(raised) if raised else found
         for shown in self._shown:
             if shown.is_of(visible, places):
@@ -391,6 +400,7 @@ class SceneModel(QObject):
             visible = draw()
             places = layout_process.arrange(*box_placement.diagram(visible))
             found = SceneArrays.of(visible, box_placement.complete(visible, places))
+            visible.find_ahead()
             assert found.extent  # the frames, too, are found while nobody waits
             return found
 
@@ -417,6 +427,10 @@ class SceneModel(QObject):
         """Places of what the document has: operations, and scopes with their slash."""
         graph = self.workspace.shown
         return {n: p for n, p in positions.items() if n.endswith("/") or n in graph}
+
+
+def _are_same(one: Mapping[str, Point] | None, other: Mapping[str, Point]) -> bool:
+    return one is other or one == other
 
 
 def _related(old: Graph, new: Graph) -> bool:

@@ -26,7 +26,7 @@ from gradstep.gui.canvas.scene.scope_frames import Framing, surroundings
 from gradstep.gui.model.amended_collections import AmendedSet
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-_TYPE = attrgetter("type")
+_TYPE, _WIRES = attrgetter("type"), attrgetter("wires")
 
 
 class Link(NamedTuple):
@@ -163,7 +163,7 @@ class VisibleGraph:
     @cached_property
     def control(self) -> np.ndarray:
         """bool[m]: links of control inputs."""
-        return np.array([not link.wires for link in self.links], dtype=bool)
+        return ~np.fromiter(map(bool, map(_WIRES, self.links)), dtype=bool, count=len(self.links))
 
     @property
     def wired(self) -> int:
@@ -173,7 +173,9 @@ class VisibleGraph:
     @cached_property
     def wire_counts(self) -> np.ndarray:
         """int64[m]: how many wires each link stands for."""
-        return np.fromiter((len(link.wires) for link in self.links), np.int64, len(self.links))
+        if self.source is not None and not self.source.collapsed:
+            return (~self.control).astype(np.int64)
+        return np.fromiter(map(len, map(_WIRES, self.links)), np.int64, len(self.links))
 
     @cached_property
     def hubs(self) -> Hubs:
@@ -195,6 +197,11 @@ class VisibleGraph:
     def framing(self) -> Framing:
         """What may get a frame."""
         return Framing(self.surroundings)
+
+    def find_ahead(self) -> None:
+        """Find what the first picture asks for, where that keeps nobody waiting."""
+        for name in _ASKED_FIRST:
+            getattr(self, name)
 
     @classmethod
     def of(
@@ -221,6 +228,20 @@ class VisibleGraph:
         source = Source(graph, inference, request, collapsed, path, whole=not graph.readers[1])
         every = (*links, *control_links(graph, number))
         return cls(boxes, every, number, path.wires, source)
+
+
+_ASKED_FIRST = (
+    "framing",
+    "hubs",
+    "control",
+    "wire_counts",
+    "port_counts",
+    "rows",
+    "declared",
+    "kinds",
+    "number",
+    "link_of",
+)
 
 
 class _DeclaredOutputs(dict[str, int]):

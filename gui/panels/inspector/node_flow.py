@@ -176,7 +176,7 @@ class GradientFlow(Flow):
     def _sources(self, name: str) -> str:
         """`a (Mul), d (AddV2)`: the nodes over whose wires a gradient comes."""
         graph, flowing = self._workspace.shown, self._workspace.carried
-        ends = [edge for edge in graph.consumers.get(name, ()) if edge in flowing]
+        ends = flowing.among(graph.consumers.get(name, ()))
         return ", ".join(dict.fromkeys(f"{edge.op} ({graph[edge.op].type})" for edge in ends))
 
 

@@ -47,6 +47,8 @@ def test_a_mapping_that_was_amended_is_the_mapping_that_came_of_it(
             assert (number in amended) == (number in plain)
             assert amended.get(number, -1) == plain.get(number, -1)
             assert amended.getter(number) == plain.get(number)
+        some = [*range(0, 20, 3)]
+        assert amended.among(some) == [number for number in some if number in plain]
     for one, was in earlier:
         assert was == one, "what there was stays as it was"
         assert was.differing(amended) >= one.keys() ^ plain.keys()
