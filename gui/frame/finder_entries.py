@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import filterfalse, islice
+from threading import Lock
+from typing import NamedTuple
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
+from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.name_index import NameIndex
 from gradstep.gui.dialogs.finder import Entry, Finder, Listed
 from gradstep.gui.frame.action_record import Action
 from gradstep.gui.frame.action_set import ActionSet
+from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
@@ -47,7 +50,7 @@ def node_finder(workspace: Workspace, window: QWidget) -> Finder:
     """All nodes and scopes by name and type; choosing one goes there."""
     nodes = _Nodes(workspace)
     finder = Finder(workspace.theme, nodes, "Find a node", "node_finder", window)
-    QTimer.singleShot(0, finder, nodes.prepare)  # while the first key is still to come
+    nodes.prepare(Background(finder))  # while the first key is still to come
     return finder
 
 
@@ -56,10 +59,41 @@ class _Nodes:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._graph = workspace, workspace.shown
+        self._finding = Lock()  # by whoever needs it first: a key does not look beside who looks
+        self._found: _Searched | None = None
 
-    @cached_property
-    def _names(self) -> Sequence[str]:
-        own = self._graph.operations
+    def prepare(self, background: Background) -> None:
+        """Bring all names together beside the window's thread."""
+        background.run(self._search, lambda _: None, self._workspace.complain)
+
+    def _search(self) -> _Searched:
+        with self._finding:
+            if self._found is None:
+                self._found = _Searched.of(self._graph)
+            return self._found
+
+    def find(self, typed: str, most: int) -> Sequence[Entry]:
+        few = [] if typed.strip() else [*islice(self._graph.operations, most)]
+        if len(few) == most:
+            return [*map(self._entry, few)]
+        names, letters = self._search()
+        places = letters.best(typed, most) if typed.strip() else range(min(most, len(names)))
+        return [self._entry(names[place]) for place in places]
+
+    def _entry(self, name: str) -> Entry:
+        kind = self._graph[name].type if name in self._graph else "scope"
+        return Entry(name, partial(commands.reveal, self._workspace, name), kind)
+
+
+class _Searched(NamedTuple):
+    """names: of operations and scopes."""
+
+    names: Sequence[str]
+    letters: NameIndex
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Searched:
+        own = graph.operations
         around = dict.fromkeys(name.rpartition("/")[0] for name in own)
         scopes = {"": None}
         for last in around:
@@ -67,22 +101,5 @@ class _Nodes:
                 scopes.update(dict.fromkeys(parents(last)))
             scopes[last] = None
         del scopes[""]
-        return [*own, *filterfalse(own.__contains__, scopes)]
-
-    def prepare(self) -> None:
-        """Find the scopes, which no key need wait for."""
-        assert self._names is not None
-
-    @cached_property
-    def _index(self) -> NameIndex:
-        return NameIndex(self._names)
-
-    def find(self, typed: str, most: int) -> Sequence[Entry]:
-        if not typed.strip():
-            few = [*islice(self._graph.operations, most)]
-            return [*map(self._entry, few if len(few) == most else self._names[:most])]
-        return [self._entry(self._names[place]) for place in self._index.best(typed, most)]
-
-    def _entry(self, name: str) -> Entry:
-        kind = self._graph[name].type if name in self._graph else "scope"
-        return Entry(name, partial(commands.reveal, self._workspace, name), kind)
+        names = [*own, *filterfalse(own.__contains__, scopes)]
+        return cls(names, NameIndex(names))

@@ -5,7 +5,6 @@ All are looked at together, as one array of letters."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -32,9 +31,9 @@ class NameIndex:
         letters, small = (np.frombuffer(s.encode(), np.uint8) for s in (joined, joined.lower()))
         self._is_large = letters != small
         self._whole = _Texts(small)
+        self._initials = self._find_initials()
 
-    @cached_property
-    def _initials(self) -> _Texts:
+    def _find_initials(self) -> _Texts:
         """The letters with which words begin."""
         letters, starts = self._whole.letters, self._is_large.copy()
         for between in f"_/ {_END}".encode():

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.finder import Finder
+from gradstep.gui.frame import finder_entries
 from gradstep.gui.frame.finder_entries import _Nodes, command_palette
+from gradstep.gui.model.background_work import is_under_way
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -118,3 +122,27 @@ def test_all_scopes_are_found_each_after_those_around_it(workspace: Workspace) -
     scopes = ["a/b", "a/b/c", "d", "d/e", "d/f", "d/f/g"]  # "a" is an operation
     assert [entry.text for entry in nodes.find("", 50)] == [*names, *scopes]
     assert next(entry.text for entry in nodes.find("g", 50)) == "d/f/g"
+
+
+def test_all_names_are_brought_together_beside_the_first_key(
+    workspace: Workspace, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[threading.Thread] = []
+    of = finder_entries._Searched.of
+
+    def watched(graph: Graph) -> Any:
+        made.append(threading.current_thread())
+        return of(graph)
+
+    monkeypatch.setattr(finder_entries._Searched, "of", watched)
+    graph = Graph.of(Operation(f"a/n{i}", "NoOp") for i in range(200))
+    workspace.open_document(Document(graph=graph))
+    window = QWidget()
+    qtbot.addWidget(window)
+    finder = finder_entries.node_finder(workspace, window)
+    qtbot.waitUntil(lambda: not is_under_way())
+    finder.field.setText("n19")
+    assert finder.texts()[0] == "a/n19"
+    assert len(made) == 1, "the key looks at what was found"
+    assert made[0] is not threading.main_thread()
+    finder.close()
