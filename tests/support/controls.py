@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence, QTextDocumentFragment, QWindow
+from PySide6.QtGui import QAction, QKeySequence, QRegion, QTextDocumentFragment, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QApplication,
     QDialog,
     QDialogButtonBox,
@@ -65,7 +66,7 @@ class Controls(Driver):
         """Click, and do not wait for the engine."""
         widget = self.find(name)
         assert widget.isEnabled(), f"'{name}' is greyed out"
-        self.click_at(widget, widget.visibleRegion().boundingRect().center())
+        self.click_at(widget, _seen_part(widget).boundingRect().center())
 
     def type_into(self, name: str, text: str) -> None:
         """Replace what a field says, key by key, and leave a line by Tab."""
@@ -226,7 +227,16 @@ def _named(name: str) -> list[QWidget]:
 
 def _is_seen(widget: QWidget) -> bool:
     """Docks behind others are visible to Qt, but nothing of them is."""
-    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+    return widget.isVisible() and not _seen_part(widget).isEmpty()
+
+
+def _seen_part(widget: QWidget) -> QRegion:
+    """What of it is on the screen. Below a viewport that fills its ground nothing is."""
+    found = widget.visibleRegion()
+    if isinstance(widget, QAbstractScrollArea):
+        viewport = widget.viewport()
+        found = found.united(viewport.visibleRegion().translated(viewport.pos()))
+    return found
 
 
 def _scroll_to(widget: QWidget) -> None:
