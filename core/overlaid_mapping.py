@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -41,7 +41,11 @@ class OverlaidMapping(MutableMapping[K, V]):
             raise KeyError(key)
         return found
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    @overload
+    def get(self, key: K) -> V | None: ...
+    @overload
+    def get(self, key: K, default: Any) -> Any: ...
+    def get(self, key: K, default: Any = None) -> Any:
         found = self.own.get(key, _NONE)
         if found is _NONE:
             return self.below.get(key, default)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Set
 from itertools import chain, filterfalse
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
+
+from gradstep.core.overlaid_mapping import OverlaidMapping
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 FEW = 8  # of so many entries one may differ before all are put together anew
-_GONE: Any = object()
 
 
 class AmendedSet(Set[K]):
@@ -64,67 +65,37 @@ class AmendedSet(Set[K]):
     __hash__ = Set._hash  # as of a frozenset
 
 
-class AmendedDict(Mapping[K, V]):
-    """The entries of one dictionary, but for a few that came or went. Never changed."""
+class AmendedDict(OverlaidMapping[K, V]):
+    """The entries of one dictionary, but for a few that came or went. Never changed: an edit makes
+    another one of it."""
 
-    __slots__ = ("_base", "_other", "_size")
+    __slots__ = ()
 
-    def __init__(self, base: dict[K, V], other: dict[K, Any] | None = None) -> None:
-        """other: what some keys have instead of what they have in `base`; _GONE: nothing."""
-        other = {} if other is None else other
-        if len(other) * FEW > len(base):
-            whole = {**base, **other}
-            base = {key: value for key, value in whole.items() if value is not _GONE}
-            other = {}
-        self._base, self._other = base, other
-        lost = sum(value is _GONE for value in other.values())
-        self._size = len(base) + len(other) - lost - len(base.keys() & other.keys())
+    def __init__(self, base: dict[K, V], other: dict[K, V] | None = None) -> None:
+        """other: what some keys have instead of what they have in `base`."""
+        super().__init__(base, {} if other is None else other)
 
     def amended(self, gone: Iterable[K], come: Mapping[K, V]) -> AmendedDict[K, V]:
         """Without some keys, and with other entries, which may be of the same keys."""
-        left = dict.fromkeys(gone, _GONE)
-        return AmendedDict(self._base, {**self._other, **left, **come})
+        found = AmendedDict(self.below, self.own.copy())
+        for key in gone:
+            found.pop(key, None)
+        found.update(come)
+        are_few = len(found.own) * FEW <= len(found.below)
+        return found if are_few else AmendedDict(found.copy())
 
     def differing(self, other: AmendedDict[K, V]) -> Set[K]:
         """The keys that only one of the two has, and maybe some that both have."""
-        if self._base is other._base:
-            return self._other.keys() | other._other.keys()
+        if self.below is other.below:
+            return self.own.keys() | other.own.keys()
         return frozenset(self) ^ frozenset(other)
 
     def among(self, keys: Collection[K]) -> list[K]:
         """Those of some keys that it has; in C, where none of them was amended."""
-        as_before = self._other.keys().isdisjoint(keys)
-        return [*filter(self._base.__contains__ if as_before else self.__contains__, keys)]
+        as_before = self.own.keys().isdisjoint(keys)
+        return [*filter(self.below.__contains__ if as_before else self.__contains__, keys)]
 
     @property
     def getter(self) -> Callable[..., Any]:
         """As `get`; in C, where that can be: for who asks often."""
-        return self.get if self._other else self._base.get
-
-    @overload
-    def get(self, key: K) -> V | None: ...
-    @overload
-    def get(self, key: K, default: Any) -> Any: ...
-    def get(self, key: K, default: Any = None) -> Any:
-        found = self._other.get(key, self)  # which is no value of its own
-        if found is self:
-            return self._base.get(key, default)
-        return default if found is _GONE else found
-
-    def __getitem__(self, key: K) -> V:
-        found: V = self.get(key, _GONE)
-        if found is _GONE:
-            raise KeyError(key)
-        return found
-
-    def __contains__(self, key: object) -> bool:
-        return self._other[key] is not _GONE if key in self._other else key in self._base
-
-    def __iter__(self) -> Iterator[K]:
-        if not self._other:
-            return iter(self._base)
-        stay = filterfalse(self._other.__contains__, self._base)
-        return chain(stay, (key for key, value in self._other.items() if value is not _GONE))
-
-    def __len__(self) -> int:
-        return self._size
+        return self.get if self.own else self.below.get

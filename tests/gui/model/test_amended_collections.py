@@ -59,8 +59,8 @@ def test_a_mapping_that_was_amended_is_the_mapping_that_came_of_it(
 def test_of_a_small_edit_nothing_is_copied() -> None:
     start = dict.fromkeys(range(100 * FEW), 0)
     edited = AmendedDict(start).amended([0], {1: 1})
-    assert (edited._base, edited._other.keys()) == (start, {0, 1})
-    assert edited._base is start
+    assert (edited.below, edited.own.keys()) == (start, {0, 1})
+    assert edited.below is start
     whole = AmendedSet(start)
     assert whole.flip([3])._base is whole._base
     assert len(whole.flip(range(50 * FEW))._flipped) == 0, "of a large one all is put together"
