@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from gradstep.core.document.loss_insertion import LossChoice, loss_choices
 from gradstep.core.document.requests import every_request
@@ -78,8 +79,6 @@ class GradientsPanel(Panel):
         self.verdicts.setContentsMargins(12, 0, 12, GRID)
         self.verdicts.setSpacing(GRID // 2)
         self.sentence = Wrapped(lambda: self.theme, "gradients.sentence")
-        policy = QSizePolicy.Policy  # no taller than its lines
-        self.sentence.setSizePolicy(policy.Preferred, policy.Maximum)
         self.verdicts.addWidget(self.sentence)
         return self.verdicts
 
@@ -152,7 +151,7 @@ class GradientsPanel(Panel):
         for choice in choices:
             link = Link(lambda: self.theme, choice.words, f"gradients.loss.{choice.block}")
             link.clicked.connect(lambda _=False, it=choice: commands.add_loss(self.workspace, it))
-            self.verdicts.addWidget(link)
+            self.verdicts.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         self.what_if.hide()
         self._hide_variants()
         for part in (self.table, self.values, self.bad):
@@ -181,7 +180,7 @@ class GradientsPanel(Panel):
             link.clicked.connect(
                 lambda _=False, name=node.node: commands.reveal(self.workspace, name)
             )
-            self.verdicts.addWidget(link)
+            self.verdicts.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _remark(self, node: NodeCheck) -> str:
         if not node.agrees:

@@ -5,17 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QEnterEvent,
+    QFont,
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import Label, Worded, plain
 from gradstep.gui.look.theme import BODY, GRID, Theme, Tone, mono, sans
+from gradstep.gui.panels.widgets.text_lines import ENDLESS, TextLines
 
 ThemeSource = Callable[[], Theme]
 
 BREAK = "\u200b"  # of no width; a line may end there
+_SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+_FIXED = Qt.TextInteractionFlag.NoTextInteraction
+_MOST = 80  # letters of a line, where a paragraph may be as wide as it wants
 _LONG = re.compile(r"[\w./:]{24,}")
 
 
@@ -134,25 +146,29 @@ class SectionHeader(QWidget):
 
 
 class Wrapped(Label):
-    """A paragraph in a theme colour that wraps and may be selected."""
+    """A paragraph in a theme colour that wraps and may be selected. Only while the pointer is there
+    Qt lays it out: that of text which can be selected takes ten times as long."""
 
     def __init__(
         self, theme: ThemeSource, name: str, tone: Tone = "text", code: bool = False
     ) -> None:
         super().__init__()
         self._theme, self._tone = theme, tone
+        self._lines: dict[int, TextLines] = {}  # by the room that they are in
         self.setObjectName(name)
         self.setWordWrap(True)
         self.setFont(mono(12) if code else sans())
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setMinimumWidth(0)
         self.restyle()
 
     def setText(self, text: str) -> None:
         """Also a long name without a space must not make the panel wider than it is."""
+        self._lines = {}
+        self._set_selectable(False)
         super().setText(_LONG.sub(lambda word: BREAK.join(word.group()), text))
+        self._set_selectable(self.underMouse())
 
     def text(self) -> str:
         return super().text().replace(BREAK, "")
@@ -167,3 +183,59 @@ class Wrapped(Label):
         palette = self.palette()
         palette.setColor(self.foregroundRole(), self._theme().tone(self._tone))
         self.setPalette(palette)
+
+    # -- room ----------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        across = min(self._in(ENDLESS).size.width(), _MOST * self.fontMetrics().averageCharWidth())
+        return QSize(across, self._in(across).size.height()).grownBy(self.contentsMargins())
+
+    def minimumSizeHint(self) -> QSize:
+        line = self._in(ENDLESS)
+        return QSize(line.least, line.size.height()).grownBy(self.contentsMargins())
+
+    def heightForWidth(self, width: int) -> int:
+        margins = self.contentsMargins()
+        lines = self._in(width - margins.left() - margins.right())
+        return lines.size.height() + margins.top() + margins.bottom()
+
+    def _in(self, room: int) -> TextLines:
+        found = self._lines.get(room)
+        if found is None:
+            found = self._lines[room] = TextLines(super().text(), self.font(), room)
+        return found
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._is_selectable:
+            super().paintEvent(event)
+            return
+        room, painter = self.contentsRect(), QPainter(self)
+        painter.setPen(self._theme().tone(self._tone))
+        self._in(room.width()).draw(painter, QPointF(room.topLeft()))
+
+    # -- what is selected ----------------------------------------------------------------------
+
+    @property
+    def _is_selectable(self) -> bool:
+        return self.textInteractionFlags() == _SELECTABLE
+
+    def _set_selectable(self, on: bool) -> None:
+        if on is not self._is_selectable:
+            self.setTextInteractionFlags(_SELECTABLE if on else _FIXED)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._set_selectable(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.hasSelectedText():
+            self._set_selectable(False)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._set_selectable(True)  # also where nobody said that the pointer came
+        super().mousePressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self._set_selectable(True)
+        super().contextMenuEvent(event)
