@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, sans
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
+from gradstep.gui.panels.widgets.layout_rest import at_rest
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource, Wrapped
 
 _CAPTION = (80, 144)  # pixels; a longer caption is cut
@@ -104,7 +104,7 @@ class FactRows(QWidget):
         if [key for key in self._kept if key in wanted] != [*wanted]:
             self._make_room(wanted)
         before = self._captions
-        with _at_rest(self):
+        with at_rest(self):
             self._captions = [self._shown(key, row).label for key, row in wanted.items()]
         if self._captions != before:
             self._fit()
@@ -210,24 +210,6 @@ def _merged(known: Sequence[_Key], wanted: Sequence[_Key]) -> list[_Key]:
                     found[other] = None
         found[key] = None
     return [*dict.fromkeys([*found, *known])]
-
-
-@contextmanager
-def _at_rest(widget: QWidget) -> Iterator[None]:
-    """Lays nothing out around `widget` meanwhile: Qt would with each of its parts that is shown. It
-    does soon."""
-    layouts: list[QLayout] = []
-    around: QWidget | None = widget
-    while around is not None and (layout := around.layout()) is not None:
-        layouts.append(layout)
-        around = around.parentWidget()
-    for layout in layouts:
-        layout.setEnabled(False)
-    try:
-        yield
-    finally:
-        for layout in layouts:
-            layout.setEnabled(True)
 
 
 def _fit_height(label: Text, content: QWidget) -> None:

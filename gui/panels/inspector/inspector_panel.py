@@ -32,6 +32,7 @@ from gradstep.gui.panels.inspector.step_facts import StepFacts
 from gradstep.gui.panels.inspector.wire_facts import WireFacts
 from gradstep.gui.panels.inspector.wrong_gradient_card import OverrideCheck
 from gradstep.gui.panels.problems.error_card import ErrorCard
+from gradstep.gui.panels.widgets.layout_rest import at_rest
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
@@ -78,7 +79,7 @@ class InspectorPanel(Panel):
         self.refresh()
 
     def _scrolled(self) -> QScrollArea:
-        body = QWidget()
+        body = self._body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(12, GRID, 12, 2 * GRID)
         column.setSpacing(GRID // 2)
@@ -128,6 +129,10 @@ class InspectorPanel(Panel):
         """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
         self._soon.stop()
         self._patient.stop()
+        with at_rest(self._body, *self._sections):
+            self._refresh()
+
+    def _refresh(self) -> None:
         name = inspected_name(self.workspace)
         graph = self.workspace.shown
         edge = self.workspace.selected_edge
