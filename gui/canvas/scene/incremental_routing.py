@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,7 @@ from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 
+_ID = attrgetter("id")
 ASIDE = 64.0  # scene units; more than what a link keeps clear of boxes
 MANY = 64  # boxes that changed; if there are more, all links are routed anew
 
@@ -28,50 +31,67 @@ def rerouted(
     """What `routed` gives of links among boxes (rects: float64[n, 4]). find_ports: of the numbers
     of some links from where to where they lead, float64[k, 2, 2]. before: a scene that had most of
     both, or None."""
-    every = np.arange(len(visible.links))
     if before is None or not len(before.routes):
-        return routed(find_ports(every), Obstacles(rects))
+        return routed(find_ports(np.arange(len(visible.links))), Obstacles(rects))
     stay = np.array_equal(rects, before.rects)  # whatever the boxes are called
-    boxes = np.arange(len(rects)) if stay else _boxes_before(visible, before.visible)
-    same = (boxes >= 0) & (before.rects[boxes] == rects).all(axis=1)
-    gone = np.ones(len(before), dtype=bool)
-    gone[boxes[same]] = False
-    if max(gone.sum(), (~same).sum()) > MANY:
-        return routed(find_ports(every), Obstacles(rects))
+    boxes = None if stay else _boxes_before(visible, before.visible)
+    came, gone = _moved(boxes, rects, before.rects)
+    if max(len(came), len(gone)) > MANY:
+        return routed(find_ports(np.arange(len(visible.links))), Obstacles(rects))
     links = _links_before(visible, boxes, before.visible)
-    routes = before.routes.taken(links)
-    new = links < 0
-    doubtful = np.flatnonzero(new | ~_lead_alike(visible, boxes, same, links, before.visible))
+    routes = before.routes if links is None else before.routes.taken(links)
+    stale = np.zeros(len(routes), dtype=bool) if links is None else links < 0
+    doubtful = np.flatnonzero(stale | _lead_otherwise(visible, boxes, came, links, before.visible))
     ports = find_ports(doubtful)
-    stale = new
     stale[doubtful] |= (routes.ports[doubtful] != ports).any(axis=(1, 2))
-    for rect in np.concatenate([rects[~same], before.rects[gone]]):
+    for rect in np.concatenate([rects[came], before.rects[gone]]):
         stale |= routes.concern(rect)
     anew = np.flatnonzero(stale)
     if not len(anew):
-        return before.routes if np.array_equal(links, np.arange(len(before.routes))) else routes
+        return routes
     ports = find_ports(anew)
     return routes.with_others(anew, routed(ports, Obstacles(_between(ports, rects))))
 
 
-def _lead_alike(
+def _moved(
+    boxes: np.ndarray | None, rects: np.ndarray, before: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of boxes that do not stand where they stood, now and before. boxes: the number
+    that each had; rects, before: float64[n, 4]."""
+    if boxes is None:
+        moved = np.unique(np.flatnonzero(rects.ravel() != before.ravel()) // rects.shape[1])
+        return moved, moved
+    same = (boxes >= 0) & (before[boxes] == rects).all(axis=1)
+    left = np.ones(len(before), dtype=bool)
+    left[boxes[same]] = False
+    return np.flatnonzero(~same), np.flatnonzero(left)
+
+
+def _lead_otherwise(
     visible: VisibleGraph,
-    boxes: np.ndarray,
-    same: np.ndarray,
-    links: np.ndarray,
+    boxes: np.ndarray | None,
+    came: np.ndarray,
+    links: np.ndarray | None,
     before: VisibleGraph,
 ) -> np.ndarray:
-    """bool[m]: links whose ends are where they were. boxes, links: the number that each had; same:
-    bool[n], the boxes that stand where they stood."""
-    outputs, inputs = (before.port_counts[boxes] == visible.port_counts).T
-    like, (source, target) = same & outputs & inputs, visible.ends.T
-    found = like[source] & like[target]
+    """bool[m]: links of which an end may not be where it was. boxes, links: the number that each
+    had; came: the boxes that do not stand where they stood."""
+    counts = before.port_counts if boxes is None else before.port_counts[boxes]
+    unlike = (counts[:, 0] != visible.port_counts[:, 0]) | (
+        counts[:, 1] != visible.port_counts[:, 1]
+    )
+    unlike[came] = True
+    found = np.zeros(len(visible.ends), dtype=bool)
+    if unlike.any():
+        source, target = visible.ends.T
+        found |= unlike[source] | unlike[target]
     for now, was in (
         (visible.hubs.at_target, before.hubs.at_target),
         (visible.hubs.at_source, before.hubs.at_source),
     ):
-        found &= now == was[links]
-    return np.asarray(found)
+        if now is not was:
+            found |= now != (was if links is None else was[links])
+    return found
 
 
 def _between(ports: np.ndarray, rects: np.ndarray) -> np.ndarray:
@@ -80,28 +100,36 @@ def _between(ports: np.ndarray, rects: np.ndarray) -> np.ndarray:
     return np.asarray(rects[(rects[:, 0] <= right) & (rects[:, 0] + rects[:, 2] >= left)])
 
 
-def _boxes_before(visible: VisibleGraph, before: VisibleGraph) -> np.ndarray:
-    """The number that each box had, -1 for none. int64[n]."""
+def _boxes_before(visible: VisibleGraph, before: VisibleGraph) -> np.ndarray | None:
+    """The number that each box had, -1 for none, int64[n]; None where each has the same."""
     if visible.number is before.number:
-        return np.arange(len(visible.boxes))
-    known = before.number
-    found = (known.get(box.id, -1) for box in visible.boxes)
+        return None
+    found = map(before.number.get, map(_ID, visible.boxes), repeat(-1))
     return np.fromiter(found, np.int64, len(visible.boxes))
 
 
-def _links_before(visible: VisibleGraph, boxes: np.ndarray, before: VisibleGraph) -> np.ndarray:
-    """The number that each link had, -1 for none; boxes: as `_boxes_before` gives. int64[m]."""
+def _links_before(
+    visible: VisibleGraph, boxes: np.ndarray | None, before: VisibleGraph
+) -> np.ndarray | None:
+    """The number that each link had, -1 for none, int64[m]; None where each has the same. boxes: as
+    `_boxes_before` gives."""
     if visible.links is before.links:
-        return np.arange(len(visible.links))
+        return None
     known = visible.numbers_in(before)
-    if known is not None:
-        return known
+    if known is None:
+        known = _matched(visible, boxes, before)
+    is_same = len(known) == len(before.links) and np.array_equal(known, np.arange(len(known)))
+    return None if is_same else known
+
+
+def _matched(visible: VisibleGraph, boxes: np.ndarray | None, before: VisibleGraph) -> np.ndarray:
+    """The same by what links join, where no edit leads from the one to the other."""
     sizes = (
         len(before.boxes),
         int(max(visible.end_ports.max(initial=0), before.end_ports.max())) + 1,
     )
     old = _keys(before.ends, before, *sizes)
-    ends = boxes[visible.ends]
+    ends = visible.ends if boxes is None else boxes[visible.ends]
     keys = np.where((ends < 0).any(axis=1), -1, _keys(ends, visible, *sizes))
     order = np.argsort(old)
     found = order[np.minimum(np.searchsorted(old, keys, sorter=order), len(old) - 1)]

@@ -86,6 +86,9 @@ def _of_operations(
     return found, now
 
 
+FEW = 1000  # names, of which each is looked for by itself
+
+
 class _Edit:
     """What makes one graph of another, by the places of operations in them. kept: how many places
     both have; differ: those of them with another operation."""
@@ -173,12 +176,21 @@ class _Edit:
         """The places whose operations have outputs of other types, in order. All in C, along the
         graph: it may be half of that."""
         old, new = (source.inference.types.of.get for source in (self._made, self._now))
-        since, places = self._now.inference.since, [*range(self.kept)]
-        if since is not None and since.before() is self._made.graph:
-            places = [*compress(places, map(since.names.__contains__, self._names))]
+        places = self._perhaps_retyped
         names = [*map(self._names.__getitem__, places)]
         called = {new: old for old, new in self.renamed.items()}.get
         return [*compress(places, map(ne, map(old, map(called, names, names)), map(new, names)))]
+
+    @property
+    def _perhaps_retyped(self) -> Sequence[int]:
+        """The places of which it may be so, in order."""
+        since, every = self._now.inference.since, range(self.kept)
+        if since is None or since.before() is not self._made.graph:
+            return every
+        if len(since.names) > FEW:
+            return [*compress(every, map(since.names.__contains__, self._names))]
+        places = map(self._now.graph.places.get, since.names)
+        return sorted(place for place in places if place is not None and place < self.kept)
 
     @cached_property
     def _names(self) -> Sequence[str]:

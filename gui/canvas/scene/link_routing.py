@@ -172,12 +172,7 @@ class Routes:
         own = [array.copy() for array in self._own]
         for array, other in zip(own, others._own, strict=True):
             array[links] = other
-        stays = np.ones(len(self), dtype=bool)
-        stays[links] = False
-        kept = np.flatnonzero(stays)
-        shapes, found = self.shapes.with_others(self.rows[kept], others._shape)
-        rows = np.empty(len(self), dtype=np.int64)
-        rows[kept], rows[links] = found[: len(kept)], found[len(kept) :]
+        shapes, rows = self.shapes.with_others(self.rows, links, others._shape)
         return Routes(shapes, rows, *own)
 
     def taken(self, links: np.ndarray) -> Routes:

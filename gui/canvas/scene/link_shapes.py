@@ -37,15 +37,22 @@ class Shapes:
             found._add(part)
         return found
 
-    def with_others(self, rows: np.ndarray, others: Arrays) -> tuple[Shapes, np.ndarray]:
-        """Some rows and others after these, and their numbers; without what is in none of those
-        rows where there is no room."""
-        first = self.used
+    def with_others(
+        self, rows: np.ndarray, places: np.ndarray, others: Arrays
+    ) -> tuple[Shapes, np.ndarray]:
+        """These with others behind them, and `rows`, which has the others at some places; without
+        what is in none of those rows where there is no room."""
+        first, found = self.used, rows.copy()
         if first + len(others[0]) > len(self.curves):
-            shapes = Shapes.of([self.taken(rows), others])
-            return shapes, np.arange(shapes.used)
+            kept = np.ones(len(rows), dtype=bool)
+            kept[places] = False
+            shapes = Shapes.of([self.taken(rows[kept]), others])
+            found[kept] = np.arange(len(rows) - len(places))
+            found[places] = np.arange(len(rows) - len(places), shapes.used)
+            return shapes, found
         self._add(others)
-        return self, np.concatenate([rows, np.arange(first, self.used)])
+        found[places] = np.arange(first, self.used)
+        return self, found
 
     def taken(self, rows: np.ndarray) -> Arrays:
         """Some rows, as `of` takes them."""

@@ -242,6 +242,8 @@ class SceneModel(QObject):
         self._pointed = NOTHING
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
+        if arrays.centres is not None:
+            places = arrays.centres  # which are the same; so that who asks again can tell at once
         self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
         if self._source is not None and arrays.visible is self._drawn:  # it has places
             self._keep(Shown(self._source, places, arrays))

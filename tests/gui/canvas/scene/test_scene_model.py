@@ -284,6 +284,17 @@ def test_a_rename_moves_nothing_and_looks_for_no_place(
         assert canvas.view.arrays.centre(number) == (5_000.0, 5_000.0)
 
 
+def test_who_edits_after_an_undone_rename_has_the_places_that_there_were(canvas: Any) -> None:
+    canvas.open("tutorial")
+    canvas.view.stage.move([0], 8.0, 0.0)
+    commands.rename(canvas.space, "a", "b_renamed")
+    canvas.space.undo_stack.undo()
+    before = canvas.view.arrays
+    commands.disconnect(canvas.space, Edge("a", 1))
+    assert canvas.view.arrays is not before
+    assert canvas.view.arrays.middles is before.middles, "nobody looked for them"
+
+
 def test_what_is_undone_is_the_scene_that_there_was(canvas: Any) -> None:
     canvas.open("tutorial")
     space, view = canvas.space, canvas.view
