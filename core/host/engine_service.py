@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -261,8 +261,8 @@ class EngineService:
             program = replace(program, problems=(*problems, *program.problems))
 
         def make(before: Scheduler | None = None) -> Scheduler:
-            with self._cancellable():  # initial operations run here
-                return begin(program, backend, request.recorded_limit, before, rest)
+            asked = self._interrupted.is_set  # a pause gives up initial operations, and only these
+            return begin(program, backend, request.recorded_limit, before, rest, asked)
 
         courses = courses if before is None else before.courses
         sessions = begin_all(make, courses, None if base is None else base.sessions)
@@ -662,10 +662,6 @@ class EngineService:
         if time.monotonic() - self._told_at > _PROGRESS:
             self._told_at = time.monotonic()
             self._emit(m.Progress(text=text, done=done, total=total))
-
-    def _cancellable(self) -> AbstractContextManager[None]:
-        """Inside, a pause gives up what is under way: it is nowhere that one could stay."""
-        return cancelled_when(self._interrupted.is_set)
 
     def _is_unwanted(self, kinds: Sequence[type[m.Request]]) -> bool:
         return self._interrupted.is_set() or self._is_awaited(kinds)

@@ -33,19 +33,21 @@ def begin(
     limit_bytes: int = 2 << 30,
     before: Scheduler | None = None,
     rest: bool = False,
+    given_up: Callable[[], bool] | None = None,
 ) -> Scheduler:
     """The program's threads before run 0, which keep so many bytes of recorded runs, and take over
-    what they can from `before`, which may have to `rest`: see Scheduler. When the program's `init`
-    fails, or is cancelled, it starts without, and that is among its problems."""
+    what they can from `before`, which may have to `rest`: see Scheduler, also for `given_up`. When
+    the program's `init` fails, or is cancelled, it starts without, and that is among its
+    problems."""
     try:
-        return Scheduler(program, backend, limit_bytes, before, rest)
+        return Scheduler(program, backend, limit_bytes, before, rest, given_up)
     except (GradstepError, Cancelled) as error:
         if not program.init:
             raise
         why = _CANCELLED if isinstance(error, Cancelled) else error
         problems = (*program.problems, Problem.of(why, "init"))
         program = replace(program, init="", problems=problems)
-        return Scheduler(program, backend, limit_bytes, before, rest)
+        return Scheduler(program, backend, limit_bytes, before, rest, given_up)
 
 
 _CANCELLED = GradstepError(

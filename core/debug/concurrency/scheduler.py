@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from gradstep.core.cancellation import cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.edited_threads import EditedThreads
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
@@ -59,6 +60,8 @@ class Scheduler:
     limit_bytes: how much memory recorded runs may keep, those of all threads together. before: the
     threads of the program before an edit, whose memory goes over to these; unless they are to
     `rest`, and be gone on from later.
+    given_up: asked while initial operations run, whether they are not to go on; by default whoever
+    has said so for all that is under way.
     Raises GradstepError as DebugSession does, and for a name that two threads have.
     """
 
@@ -69,11 +72,13 @@ class Scheduler:
         limit_bytes: int = 2 << 30,
         before: Scheduler | None = None,
         rest: bool = False,
+        given_up: Callable[[], bool] | None = None,
     ) -> None:
         self.program = program
         backend = backend or NumpyBackend()
         first = None if before is None else before._first
-        self._first: FirstVariables = FirstVariables(program, backend, first)
+        with contextlib.nullcontext() if given_up is None else cancelled_when(given_up):
+            self._first: FirstVariables = FirstVariables(program, backend, first)
         self._backend, self._limit = backend, limit_bytes
         members = {} if before is None or rest else before._members
         old = {member.name: member.session for member in members.values()}

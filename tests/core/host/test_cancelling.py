@@ -21,6 +21,7 @@ from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import differences
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import messages as m
@@ -86,6 +87,19 @@ def test_an_initial_operation(service: EngineService) -> None:
     assert isinstance(reply, m.Opened)
     [problem] = reply.program.problems
     assert problem.message.startswith("the initial operation was cancelled")
+
+
+def test_neither_opening_nor_an_edit_is_given_up(service: EngineService) -> None:
+    """A pause is for what runs: where these end, one can stand."""
+    document = replace(endless(), fetches=())
+    fed = replace(document, feeds={"x": Constant(np.ones(2, np.float32))})  # all is compiled anew
+    service.pause()
+    reply, _ = service.handle(m.Open(revision=1), (gradstep_file.to_bytes(document),))
+    assert isinstance(reply, m.Opened)
+    members, told = differences(document, fed).to_buffers()
+    reply, _ = service.handle(m.Edit(base=1, revision=2, members=members), told)
+    assert isinstance(reply, m.Edited)
+    service.handle(m.Control(command="pause"))
 
 
 def test_where_nobody_asks_nothing_is_cancelled() -> None:
