@@ -165,9 +165,12 @@ class Wrapped(Label):
 
     def setText(self, text: str) -> None:
         """Also a long name without a space must not make the panel wider than it is."""
+        text = _LONG.sub(lambda word: BREAK.join(word.group()), text)
+        if visible(text) == super().text():
+            return  # what is selected of it stays so
         self._lines = {}
         self._set_selectable(False)
-        super().setText(_LONG.sub(lambda word: BREAK.join(word.group()), text))
+        super().setText(text)
         self._set_selectable(self.underMouse())
 
     def text(self) -> str:

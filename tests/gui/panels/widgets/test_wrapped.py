@@ -72,6 +72,13 @@ def test_other_words_are_selected_anew(paragraph: Wrapped) -> None:
     assert paragraph.selectedText() == "another node's"
 
 
+def test_what_is_selected_stays_so_while_the_words_are_the_same(paragraph: Wrapped) -> None:
+    """Panels say them anew at each stop."""
+    select_all(paragraph)
+    paragraph.setText(WORDS)
+    assert paragraph.selectedText().replace("\u2029", "\n") == WORDS
+
+
 def test_only_under_the_pointer_it_costs_what_selecting_does(paragraph: Wrapped) -> None:
     none = Qt.TextInteractionFlag.NoTextInteraction
     leave(paragraph)
