@@ -24,6 +24,13 @@ def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
     return OverlaidMapping(entries, {})
 
 
+def laid_open(entries: MutableMapping[K, V], changes: int) -> MutableMapping[K, V]:
+    """The same entries, for who is going to change so many of them."""
+    if isinstance(entries, OverlaidMapping) and _MANY * changes > len(entries.below):
+        return entries.copy()
+    return entries
+
+
 class OverlaidMapping(MutableMapping[K, V]):
     """See `overlaid`. below: what never changes; own: what is there instead, and `_GONE` for what
     is not there any more. An entry is looked up in three times as long as in a dictionary."""

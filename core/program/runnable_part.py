@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import filterfalse
-from operator import itemgetter
+from itertools import chain, compress, filterfalse
+from operator import attrgetter, itemgetter, not_
 from typing import TypeVar
 
 from gradstep.core.debug.concurrency.thread_state import Thread
@@ -16,6 +16,7 @@ from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.program.race_problems import races_of
 
 _OP = itemgetter(0)  # of a TensorRef
+_NEEDS = attrgetter("inputs", "control_inputs")
 _At = TypeVar("_At", Edge, TensorRef)
 
 
@@ -62,35 +63,39 @@ def _among(refs: Sequence[TensorRef], waits: Mapping[str, Waiting]) -> Iterable[
     return (ref for ref in refs if ref.op in waits)
 
 
-def _frontier(program: Program, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:
-    """What operations that wait need, and can be had: the last before them."""
+def _frontier(program: Program, held: Iterable[str], waits: Mapping[str, Waiting]) -> Iterator[str]:
+    """What operations that wait need, and can be had: the last before them. In C but for what
+    nobody needs."""
     graph, operations = program.graph, program.graph.operations
-    if not any(ref.op in waits for ref in program.feeds):
-        known = _wires_into(graph, held, waits)  # who needs what waits does so, too
-        for name in filter(known.__contains__, operations):
-            yield from known[name]
-        return
-    needed = graph.ancestors(held)
-    for name in filter(needed.intersection(waits).__contains__, operations):
-        yield from filterfalse(waits.__contains__, predecessors(operations[name]))
+    needed: Set[str]
+    if any(ref.op in waits for ref in program.feeds):
+        needed = waits.keys() & graph.ancestors(held)
+    else:
+        unneeded = _unneeded(graph, {*held}, waits)
+        needed = waits.keys() - unneeded if unneeded else waits.keys()
+    ops = map(operations.__getitem__, filter(needed.__contains__, operations))
+    every = chain.from_iterable(chain.from_iterable(map(_NEEDS, ops)))
+    names = (ref if type(ref) is str else ref[0] for ref in every if ref is not None)
+    yield from filterfalse(waits.__contains__, names)
 
 
-def _wires_into(
-    graph: Graph, held: Iterable[str], waits: Collection[str]
-) -> Mapping[str, Sequence[str]]:
-    """Of what is held and of what waits before that, if it needs anything that does not wait: that,
-    in order."""
-    found: dict[str, list[str]] = {}
-    stack, operations = [*held], graph.operations
-    seen = {*stack}
+def _unneeded(graph: Graph, held: Set[str], waits: Mapping[str, Waiting]) -> Set[str]:
+    """Of what waits that which nothing held needs. All that takes from what waits does so, too: so
+    this is what leads to ends alone that nobody asks for."""
+    consumers, waiting = graph.consumers, graph.control_outputs
+    ends = compress(waits, map(not_, map(consumers.__getitem__, waits)))
+    stack = [name for name in ends if name not in held and name not in waiting]
+    found, left = set[str](), dict[str, int]()
     while stack:
         name = stack.pop()
-        for source in predecessors(operations[name]):
-            if source not in waits:
-                found.setdefault(name, []).append(source)
-            elif source not in seen:
-                seen.add(source)
-                stack.append(source)
+        found.add(name)
+        for source in {*predecessors(graph[name])} - held:
+            if source in waits:
+                if source not in left:
+                    takers = {edge.op for edge in consumers[source]}
+                    left[source] = len(takers.union(waiting.get(source, ())))
+                left[source] -= 1
+                stack += () if left[source] else (source,)
     return found
 
 

@@ -15,6 +15,7 @@ from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore, set_first
 from gradstep.core.graph.carry_over import stay_in
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.model import Operation, TensorRef
 
 Feeds = Mapping[TensorRef, np.ndarray]
@@ -58,8 +59,8 @@ class FirstVariables:
         """Whether all variables that `init` has to do with start as they did."""
         now, then, init = self._program, before._program, self._init
         assert init is not None
-        names = {*now.initial, *then.initial}
-        others = [name for name in names if now.initial.get(name) is not then.initial.get(name)]
+        gone = then.initial.keys() - now.initial.keys()
+        others = [*find_others(then.initial, now.initial), *gone]
         graphs = now.graph.operations, then.graph.operations
         found = (filter(None, map(graph.get, others)) for graph in graphs)
         return all(init.storages.isdisjoint(map(storage_name, each)) for each in found)

@@ -29,7 +29,7 @@ from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_regis
 from gradstep.core.ops.typing.input_description import with_inputs
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
-from gradstep.core.overlaid_mapping import overlaid
+from gradstep.core.overlaid_mapping import laid_open, overlaid
 from gradstep.core.spliced_mapping import copied
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
@@ -132,6 +132,11 @@ class Inferrer:
         """Operation `name` is not there, or not what it was."""
         self.types.of.pop(name, None)
         self.constants.pop(name, None)
+
+    def expect(self, changes: int) -> None:
+        """Of so many operations something else is going to be known, or nothing any more."""
+        self.types.of = laid_open(self.types.of, changes)
+        self.constants = laid_open(self.constants, changes)
 
     def constant(self, ref: TensorRef) -> np.ndarray | None:
         """The value of `ref`, where it is known before running."""
@@ -321,6 +326,7 @@ class _TypingAgain:
         others."""
         if not self._not_alone.isdisjoint(names):
             return False
+        self._inferrer.expect(len(names))
         for known in (self._inferrer.types.of, self._inferrer.constants, self._problems):
             if known:
                 deque(map(known.pop, names, repeat(None)), maxlen=0)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document import document_edits, value_edits
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
 from gradstep.core.host import program_reports
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
@@ -308,3 +311,34 @@ def test_a_constant_that_a_wire_was_drawn_to_breaks_nothing_else(service: Engine
     reply = opened(service, document)
     assert any(problem.node == "choose/Const" for problem in reply.program.problems)
     assert len(reply.program.steps) > 10
+
+
+@st.composite
+def unfinished(draw: st.DrawFn) -> tuple[Graph, list[str], list[str]]:
+    """A graph of sums, some of them open, some fed, with control inputs; what is asked for."""
+    ops: list[Operation] = [Operation("p", "Placeholder"), Operation("v", "VariableV2")]
+    for number in range(draw(st.integers(1, 14))):
+        names = [op.name for op in ops]
+        refs = st.one_of(st.none(), *[st.sampled_from(names).map(TensorRef)] * 4)
+        inputs = tuple(draw(st.lists(refs, min_size=0, max_size=3)))
+        waits = tuple(draw(st.lists(st.sampled_from(names), max_size=2, unique=True)))
+        ops.append(Operation(f"n{number}", "AddN", inputs, waits))
+    some = st.lists(st.sampled_from([op.name for op in ops]), unique=True)
+    return Graph.of(draw(st.permutations(ops))), draw(some), draw(some)
+
+
+@given(unfinished())
+def test_what_is_run_instead_is_what_comes_last_before_what_waits(
+    drawn: tuple[Graph, list[str], list[str]],
+) -> None:
+    graph, asked, fed = drawn
+    feeds = {TensorRef(name): np.zeros(()) for name in fed}
+    program = Program(graph=graph, forward=graph, request=GradientRequest(), feeds=feeds)
+    program = replace(program, targets=tuple(asked))
+    waits = find_waiting(graph, feeds)
+    held = [name for name in asked if name in waits]
+    needed = graph.ancestors(held)
+    before = (predecessors(op) for op in graph if op.name in needed and op.name in waits)
+    last = [name for name in chain.from_iterable(before) if name not in waits]
+    wanted = [name for name in asked if name not in waits] + last
+    assert [*drop_unfinished(program).targets] == [*dict.fromkeys(wanted)]
