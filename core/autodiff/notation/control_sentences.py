@@ -42,39 +42,13 @@ class ControlSentences:
     def __init__(self, symbols: LoopSymbols, passed: PassedValues, writer: Writer) -> None:
         self._symbols, self._passed, self._write = symbols, passed, writer
         self._graph = symbols.graph
-        self._by_type: Mapping[str, Callable[[Operation], str]] = {
-            "While": self._loop,
-            "_Arg": self._argument,
-            "LoopCond": lambda op: f"goes on while {self._condition(op.inputs[0])}",
-            "NextIteration": self._hand_on,
-            "Exit": self._exit,
-            "RefExit": self._exit,
-            "Enter": self._hand_on,
-            "RefEnter": self._hand_on,
-            "Switch": self._switch,
-            "RefSwitch": self._switch,
-            "Merge": self._merge,
-            "RefMerge": self._merge,
-            "IterationCount": self._count,
-            "IterationValue": self._kept,
-            "TensorArrayV3": self._array,
-            "TensorArrayGradV3": self._array_gradient,
-            "TensorArrayWriteV3": self._write_element,
-            "TensorArrayScatterV3": self._write_element,
-            "TensorArraySplitV3": self._write_parts,
-            "TensorArrayCloseV3": lambda op: f"{self._in(op, 0)} is given up",
-            "StackV2": lambda op: f"{self._own(op)} = an empty stack",
-            "StackPushV2": self._push,
-            "StackPopV2": self._pop,
-            "StackCloseV2": lambda op: f"{self._in(op, 0)} is given up",
-        }
 
     def sentence(self, op: Operation) -> str:
         """ "" for an operation that is none of these."""
-        made = self._by_type.get(op.type)
+        made = _BY_TYPE.get(op.type)
         if not _is_whole(op):
             return ""
-        return self._sum(op) if made is None else made(op)
+        return self._sum(op) if made is None else made(self, op)
 
     def formula(self, op: Operation) -> str:
         """What such an operation gives, where it is written into another sentence; or ""."""
@@ -307,6 +281,34 @@ class ControlSentences:
 
     def _own(self, op: Operation) -> str:
         return self._write.own_name_of(op.output())
+
+
+_BY_TYPE: Mapping[str, Callable[[ControlSentences, Operation], str]] = {
+    "While": ControlSentences._loop,
+    "_Arg": ControlSentences._argument,
+    "LoopCond": lambda own, op: f"goes on while {own._condition(op.inputs[0])}",
+    "NextIteration": ControlSentences._hand_on,
+    "Exit": ControlSentences._exit,
+    "RefExit": ControlSentences._exit,
+    "Enter": ControlSentences._hand_on,
+    "RefEnter": ControlSentences._hand_on,
+    "Switch": ControlSentences._switch,
+    "RefSwitch": ControlSentences._switch,
+    "Merge": ControlSentences._merge,
+    "RefMerge": ControlSentences._merge,
+    "IterationCount": ControlSentences._count,
+    "IterationValue": ControlSentences._kept,
+    "TensorArrayV3": ControlSentences._array,
+    "TensorArrayGradV3": ControlSentences._array_gradient,
+    "TensorArrayWriteV3": ControlSentences._write_element,
+    "TensorArrayScatterV3": ControlSentences._write_element,
+    "TensorArraySplitV3": ControlSentences._write_parts,
+    "TensorArrayCloseV3": lambda own, op: f"{own._in(op, 0)} is given up",
+    "StackV2": lambda own, op: f"{own._own(op)} = an empty stack",
+    "StackPushV2": ControlSentences._push,
+    "StackPopV2": ControlSentences._pop,
+    "StackCloseV2": lambda own, op: f"{own._in(op, 0)} is given up",
+}
 
 
 def _is_whole(op: Operation) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
+from weakref import proxy
 
 import numpy as np
 
@@ -77,7 +78,8 @@ class Notation:
             for place, about in enumerate(every)
         ]
         self._passed = PassedValues(self._symbols)
-        self._control = ControlSentences(self._symbols, self._passed, self)
+        # Not a cycle: what is let go of is let go of with all that it holds, and at once.
+        self._control = ControlSentences(self._symbols, self._passed, proxy(self))
 
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakMethod
 
 import msgspec
 import numpy as np
@@ -86,7 +87,15 @@ class Scheduler:
         runs = ThreadRuns(parts, self._first.store, self._begin(len(parts)))
         programs = EditedThreads(program, {t.name: own for t, own, _ in parts}, _by_name)
         self._pausing = threading.Event()
-        self._branches = ThreadBranches(runs, programs, self._once_more, self._pausing.is_set)
+        # Not held by what this one has: it goes as soon as nobody has it.
+        once_more = WeakMethod(self._once_more)
+
+        def begin_again(*about: Any) -> ThreadRuns:
+            method = once_more()
+            assert method is not None
+            return method(*about)
+
+        self._branches = ThreadBranches(runs, programs, begin_again, self._pausing.is_set)
         self._begun: tuple[Branch, ...] = ()  # that a document has kept
         self._history: list[tuple[str, Any]] = []
         self._words = ""
@@ -95,7 +104,7 @@ class Scheduler:
 
     def _begin(self, count: int, keeps: bool = False) -> Begin:
         """What makes a session, of so many that there are to be then. keeps: those before go on."""
-        limit = self._limit // count
+        limit, backend = self._limit // count, self._backend
 
         def begin(
             own: Program,
@@ -105,7 +114,7 @@ class Scheduler:
             start: VariableStore | None = None,
         ) -> DebugSession:
             kept = keeps or start is not None
-            return DebugSession(own, self._backend, limit, before, shared, kept, origin, start)
+            return DebugSession(own, backend, limit, before, shared, kept, origin, start)
 
         return begin
 

@@ -20,17 +20,17 @@ from gradstep.core.spliced_mapping import copied
 
 _Types = tuple[TensorType | None, ...]
 
-_OPENED = "opened"  # kept with the graph, which it may be itself: so it goes when that goes
+_OPENED = "opened"  # kept with the graph, so that it goes when that goes; None: the graph itself
 
 
 def flatten_loops(graph: Graph) -> Graph:
     """`graph` and, after each While, what is in it; the same graph where there is none."""
     if _OPENED not in graph.__dict__:
         operations = [*_opened(graph)] if has_loops(graph) else []
-        whole = Graph.of(operations) if len(operations) > len(graph) else graph
+        whole = Graph.of(operations) if len(operations) > len(graph) else None
         graph.__dict__[_OPENED] = whole
-    found: Graph = graph.__dict__[_OPENED]
-    return found
+    found: Graph | None = graph.__dict__[_OPENED]
+    return graph if found is None else found
 
 
 def flatten_loop_types(graph: Graph, inference: Inference) -> Inference:
