@@ -62,6 +62,7 @@ class Notation:
         self._names = names
         self._depth = depth
         self._symbols = LoopSymbols(graph)
+        self._passed = PassedValues(self._symbols)
         several = any(other.of != of for other in others)
         self.numerator = self._loss(of) if several else "∂L" if len(of) == 1 else "∂ΣL"
         # Of the sentence that is being written: operands, what names are used, and for several.
@@ -77,7 +78,6 @@ class Notation:
             GradientOwners(graph, *about, readers, known[place] if place < len(known) else None)
             for place, about in enumerate(every)
         ]
-        self._passed = PassedValues(self._symbols)
         # Not a cycle: what is let go of is let go of with all that it holds, and at once.
         self._control = ControlSentences(self._symbols, self._passed, proxy(self))
 

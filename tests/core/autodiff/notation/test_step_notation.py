@@ -191,3 +191,17 @@ def test_a_large_constant_is_said_by_its_type() -> None:
     build.constant(np.zeros((4, 3), np.float32), name="masks")
     graph = build.build()
     assert Notation(graph, (), {}, {}).step(graph["masks"]) == "masks = float32[4, 3]"
+
+
+def test_a_loss_that_is_a_side_of_a_branch_is_named_among_several() -> None:
+    build = GraphBuilder()
+    x, taken = build.placeholder("x", shape=[]), build.placeholder("p", "bool", [])
+    side = build.op("Switch", x, taken, name="side")[1]
+    build.one("Neg", x, name="other")
+    derived = [
+        differentiate(build.build(), GradientRequest((ref,), (x.ref,)))
+        for ref in (side.ref, TensorRef("other"))
+    ]
+    first, *others = derived
+    notation = Notation(first.graph, first.of, first.gradients, first.edges, others=others)
+    assert notation.numerator == "∂x|p"
