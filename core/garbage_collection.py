@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 _SELDOM = 250_000  # objects made and not let go of; Python's own number is 700
+_SHARE = 8  # or as many as one of so many blocks of memory that there are
 _FEW = 1_000_000  # blocks of memory of a process whose objects are looked at in some 20 ms
 
 
 def collect_rarely() -> None:
     """For a process that holds large programs. Of each edit a few large tables are young, and who
-    looks for garbage among these looks at all that they hold: a tenth of what an edit takes."""
-    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+    looks for garbage among these looks at all that they hold: a tenth of what an edit takes, and a
+    second where the program is large. So the more there is, the more is made before that."""
+    _put_off()
+    if _put_off_again not in gc.callbacks:
+        gc.callbacks.append(_put_off_again)
+
+
+def _put_off_again(phase: str, info: Mapping[str, int]) -> None:
+    """Before each collection, and after it."""
+    if phase == "stop":
+        _put_off()
+
+
+def _put_off() -> None:
+    seldom = max(_SELDOM, sys.getallocatedblocks() // _SHARE)
+    gc.set_threshold(seldom, *gc.get_threshold()[1:])
 
 
 def keep_what_is_loaded() -> None:
