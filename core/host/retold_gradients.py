@@ -43,9 +43,9 @@ def _difference(
     if places is None:
         return None
     if flipped:
-        names = [*map(_OPERATION, there)]
-        if not (some := frozenset(flipped)).isdisjoint(names):
-            others = compress(count(), map(some.__contains__, names))
+        names = map(_OPERATION, there)
+        others = [*compress(count(), map(frozenset(flipped).__contains__, names))]
+        if others:
             places = sorted({*places, *others}.difference(place for _, place in come))
     return _Difference(gone, come, places)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from itertools import chain, compress, count
 from operator import is_not
 
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.overlaid_mapping import OverlaidMapping, overlaid
 from gradstep.core.sequence_places import common_ends, exchange, inserted_places
+from gradstep.core.spliced_mapping import copied
 
 _FEW = 64  # names, of which each is looked for
 
@@ -44,7 +46,7 @@ class Needed:
         self._cut = {ref.op for ref in fed}
         self.wanted = wanted
         self._wanted = self._not_replaced(wanted)
-        self.counts: dict[str, int] = {}
+        self.counts: MutableMapping[str, int] = {}
         self.changed: frozenset[str] = frozenset()
         self.entered: set[str] = set()
         self.left: set[str] = set()
@@ -72,7 +74,8 @@ class Needed:
     @cached_property
     def names(self) -> list[str]:
         """What must run, in order."""
-        return [*filter(self.counts.__contains__, self.graph.order)]
+        counts = copied(self.counts) if isinstance(self.counts, OverlaidMapping) else self.counts
+        return [*filter(counts.__contains__, self.graph.order)]
 
     @property
     def operations(self) -> list[Operation]:
@@ -89,7 +92,7 @@ class Needed:
             return other
         changed = self._find_changed(graph)
         other = Needed(graph, self._fed, ())
-        other.counts = self.counts.copy()
+        other.counts = overlaid(self.counts)
         other.wanted = wanted
         same = wanted is self.wanted
         other._wanted = self._wanted if same else self._not_replaced(wanted)

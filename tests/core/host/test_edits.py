@@ -3,12 +3,14 @@ words, values and place of one which opens the result afresh, to the last bit.""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gradstep.core import overlaid_mapping
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.native import gradstep_file
@@ -28,6 +30,14 @@ DOCUMENTS = (
 DOINGS = st.sampled_from(
     ["edit", "edit", "edit", "undo", "redo", "step", "continue_", "kill", "prepare"]
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_tables_are_edited_as_large_ones() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overlaid_mapping, "_SMALL", 0)
+        patch.setattr(overlaid_mapping, "_MANY", 0)
+        yield
 
 
 class Editor(ProtocolUser):
