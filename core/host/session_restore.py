@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import is_not
@@ -22,6 +22,7 @@ from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.position_text import position_text
@@ -196,10 +197,17 @@ def follow(threads: Scheduler, course: Course, old: Plan | None = None) -> None:
 
 def _have_same_types(old: Plan, plan: Plan) -> bool:
     """Whether the steps of both are of the same types, one after the other. The very same steps are
-    passed over in C."""
-    then, now = old.steps, plan.steps
-    others = compress(zip(then, now, strict=False), map(is_not, then, now))
-    return len(then) == len(now) and all(a.op.type == b.op.type for a, b in others)
+    passed over in C, or not looked at where it is known which are others."""
+    then, now, known = old.steps, plan.steps, plan.exchanged
+    if len(then) != len(now):
+        return False
+    others: Iterable[tuple[Step, Step]]
+    others = compress(zip(then, now, strict=True), map(is_not, then, now))
+    if known is not None and known.before is then:
+        exchanged = [(step, now[known.places[step.op.name]]) for step in known.gone]
+        if known.new.issuperset(step for _, step in exchanged):  # all else is where it was
+            others = exchanged
+    return all(a.op.type == b.op.type for a, b in others)
 
 
 def _led_on(course: Course, old: Plan, plan: Plan) -> Course:
