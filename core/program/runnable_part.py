@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain, compress, filterfalse
+from itertools import chain, compress, count, filterfalse
 from operator import attrgetter, itemgetter, not_
 from typing import TypeVar
 
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.graph.model import Edge, Graph, TensorRef, predecessors
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.program.race_problems import races_of
 
 _OP = itemgetter(0)  # of a TensorRef
-_NEEDS = attrgetter("inputs", "control_inputs")
+_INPUTS, _CONTROL_INPUTS = attrgetter("inputs"), attrgetter("control_inputs")
 _At = TypeVar("_At", Edge, TensorRef)
 
 
@@ -63,7 +63,7 @@ def _among(refs: Sequence[TensorRef], waits: Mapping[str, Waiting]) -> Iterable[
     return (ref for ref in refs if ref.op in waits)
 
 
-def _frontier(program: Program, held: Iterable[str], waits: Mapping[str, Waiting]) -> Iterator[str]:
+def _frontier(program: Program, held: Iterable[str], waits: Mapping[str, Waiting]) -> Iterable[str]:
     """What operations that wait need, and can be had: the last before them. In C but for what
     nobody needs."""
     graph, operations = program.graph, program.graph.operations
@@ -73,10 +73,19 @@ def _frontier(program: Program, held: Iterable[str], waits: Mapping[str, Waiting
     else:
         unneeded = _unneeded(graph, {*held}, waits)
         needed = waits.keys() - unneeded if unneeded else waits.keys()
-    ops = map(operations.__getitem__, filter(needed.__contains__, operations))
-    every = chain.from_iterable(chain.from_iterable(map(_NEEDS, ops)))
-    names = (ref if type(ref) is str else ref[0] for ref in every if ref is not None)
-    yield from filterfalse(waits.__contains__, names)
+    ops = [*map(operations.__getitem__, filter(needed.__contains__, operations))]
+    return filterfalse(waits.__contains__, _predecessors(ops))
+
+
+def _predecessors(ops: Sequence[Operation]) -> list[str]:
+    """Those of each operation, one after the other. In C but for who waits for others."""
+    found, done = list[str](), 0
+    for place in (*compress(count(), map(_CONTROL_INPUTS, ops)), len(ops)):
+        inputs = chain.from_iterable(map(_INPUTS, ops[done:place]))
+        found += map(_OP, filter(None, inputs))
+        found += chain.from_iterable(map(predecessors, ops[place : place + 1]))
+        done = place + 1
+    return found
 
 
 def _unneeded(graph: Graph, held: Set[str], waits: Mapping[str, Waiting]) -> Set[str]:
