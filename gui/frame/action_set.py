@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.frame.action_record import Action
+from gradstep.gui.frame.action_record import Action, Condition
 from gradstep.gui.frame.action_table import ACTIONS, BY_ID
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import plain, without_mnemonic
@@ -58,8 +58,11 @@ class ActionSet(QObject):
 
     def refresh(self) -> None:
         """Bring enabled, checked and the undo texts up to date with the workspace."""
+        found: dict[Condition, str] = {}  # many wait for the same
         for row, action in self:
-            need = row.enabled.obstacle(self.workspace)
+            need = found.get(row.enabled)
+            if need is None:
+                need = found[row.enabled] = row.enabled.obstacle(self.workspace)
             if self._needs.get(row.id) != need:
                 self._needs[row.id] = need
                 action.setEnabled(not need)
