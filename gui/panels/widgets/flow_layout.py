@@ -17,10 +17,12 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._gap = gap
+        self._known: dict[int, list[QRect]] = {}  # places, by the room that they are in
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+        self.invalidate()
 
     def count(self) -> int:
         return len(self._items)
@@ -29,7 +31,15 @@ class FlowLayout(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
+        if not 0 <= index < len(self._items):
+            return None
+        self._known = {}
+        return self._items.pop(index)
+
+    def invalidate(self) -> None:
+        """Something in it is of another size, or comes or goes."""
+        self._known = {}
+        super().invalidate()
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
@@ -67,6 +77,11 @@ class FlowLayout(QLayout):
     def _places(self, width: int) -> list[QRect]:
         """Of each item, within the margins, in the middle of its line; what is hidden takes no
         room."""
+        if width not in self._known:
+            self._known[width] = self._placed(width)
+        return self._known[width]
+
+    def _placed(self, width: int) -> list[QRect]:
         found = [QRect() for _ in self._items]
         line: list[QRect] = []
         across = below = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,11 @@ class HeatTiles(QWidget):
         self._theme = theme
         self._table: np.ndarray[Any, Any] = np.empty((0, 0))
         self._forms: list[Texts] = []  # the same numbers, with fewer and fewer decimals
+        self._widths: list[int] = []  # pixels of a tile, by form, as far as they were asked for
         self._scale = 0.0
         self._marked: Collection[tuple[int, ...]] = ()
         self._shape: tuple[int, ...] = ()
+        self._total = prod(self._shape)
         self._said: tuple[Any, ...] = ()  # what was to be shown last
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -67,7 +70,7 @@ class HeatTiles(QWidget):
         if len(self._said) == len(said) and head is self._said[0] and said[1:] == self._said[1:]:
             return
         self._said = said
-        self._shape, self._marked = shape, marked
+        self._shape, self._marked, self._total = shape, marked, prod(shape)
         columns = min(shape[-1] if shape else 1, head.size)
         rows = head.size // columns if columns else 0
         table = head[: rows * columns].reshape(rows, columns) if columns else np.empty((0, 0))
@@ -75,6 +78,7 @@ class HeatTiles(QWidget):
         own = np.array(texts, object)[: rows * columns].reshape(rows, columns) if texts else None
         shown = None if own is None else own[:_MOST_ROWS, :_MOST_COLUMNS].tolist()
         self._forms = _forms(self._table) if shown is None else [shown]
+        self._widths = []
         self._scale = _largest(self._table)
         spoken = ", ".join(" ".join(row) for row in self._forms[0])
         self.setAccessibleDescription(f"{spoken} {self._more(self._table.size)}".strip())
@@ -86,8 +90,8 @@ class HeatTiles(QWidget):
         if there are none, the columns that can be read with the fewest."""
         columns = self._table.shape[1]
         fit = Fit([], 0, _NARROWEST)
-        for texts in self._forms:
-            width = _tile_width(texts)
+        for form, texts in enumerate(self._forms):
+            width = self._width(form)
             fit = Fit(texts, max(min(columns, (room + _GAP) // (width + _GAP)), 1), width)
             if fit.columns >= columns:
                 break
@@ -96,7 +100,7 @@ class HeatTiles(QWidget):
     def sizeHint(self) -> QSize:
         rows, columns = self._table.shape
         lines = rows + (rows * columns < self._total)
-        width = _tile_width(self._forms[0]) if self._forms else _NARROWEST
+        width = self._width(0) if self._forms else _NARROWEST
         return QSize(columns * (width + _GAP), lines * (_HEIGHT + _GAP))
 
     def minimumSizeHint(self) -> QSize:
@@ -106,9 +110,9 @@ class HeatTiles(QWidget):
         super().resizeEvent(event)
         self.updateGeometry()  # a line says what is left out, where something is
 
-    @property
-    def _total(self) -> int:
-        return int(np.prod(self._shape, dtype=np.int64))
+    def _width(self, form: int) -> int:
+        self._widths += map(_tile_width, self._forms[len(self._widths) : form + 1])
+        return self._widths[form]
 
     def _more(self, shown: int) -> str:
         return "" if shown == self._total else f"… {self._total} elements"

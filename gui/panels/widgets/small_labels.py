@@ -45,6 +45,7 @@ class Text(QWidget):
         super().__init__()
         self._elide = elide
         self._theme, self._tone, self._text = theme, tone, ""
+        self._width = 0  # pixels of the text
         self.setFont(font or sans())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -57,20 +58,19 @@ class Text(QWidget):
         if (self._text, self._tone) == before:
             return
         if self._text != before[0]:
+            self._width = self.fontMetrics().horizontalAdvance(self._text)
             self.setAccessibleName(self._text)
             self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self.font())
-        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 4)
+        return QSize(self._width + 2, self.fontMetrics().height() + 4)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(24, self.sizeHint().width()), self.sizeHint().height())
+        return QSize(min(24, self._width + 2), self.fontMetrics().height() + 4)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        whole = QFontMetrics(self.font()).horizontalAdvance(self._text) <= self.width()
-        self.setToolTip(plain("" if whole else self._text))
+        self.setToolTip(plain("" if self._width <= self.width() else self._text))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -81,6 +81,8 @@ class Text(QWidget):
     @property
     def shown(self) -> str:
         """As much of the text as there is room for."""
+        if self._width <= self.width():
+            return self._text
         return QFontMetrics(self.font()).elidedText(self._text, self._elide, self.width())
 
 
@@ -205,7 +207,10 @@ class Wrapped(Label):
     def _in(self, room: int) -> TextLines:
         found = self._lines.get(room)
         if found is None:
-            found = self._lines[room] = TextLines(super().text(), self.font(), room)
+            found = self._lines.get(ENDLESS)
+            if found is None or found.size.width() > room:
+                found = TextLines(super().text(), self.font(), room)
+            self._lines[room] = found
         return found
 
     def paintEvent(self, event: QPaintEvent) -> None:
