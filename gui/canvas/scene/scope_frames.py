@@ -90,6 +90,8 @@ class Framing:
     def __init__(self, homes: Sequence[tuple[str, ...]]) -> None:
         self._members = {name: np.array(boxes) for name, boxes in _members(homes).items()}
         self._outer = _outer(homes, self._members)
+        self._sizes = np.array([*map(len, self._members.values())], dtype=np.int64)
+        self._masks: dict[int, np.ndarray] = {}
 
     def measure(self, rects: np.ndarray, before: Measured | None = None) -> Measured:
         """before: for the same boxes in other places; of those that stand as they did it is not
@@ -109,19 +111,25 @@ class Framing:
     def frames(self, measured: Measured) -> tuple[Frame, ...]:
         """Those that no other box and no other frame reaches into."""
         bounds, names = measured.bounds, [*self._members]
-        kept = np.zeros(len(names), dtype=bool)
+        alone = np.flatnonzero(measured.touched == self._sizes)
+        kept: set[int] = set()
         found = []
-        for number, (name, boxes) in enumerate(self._members.items()):
-            outer, rivals = self._outer[number], kept.copy()
-            rivals[outer] = False
-            alone = measured.touched[number] == len(boxes)
-            if alone and not _touched(bounds[rivals], bounds[number]).any():
-                kept[number] = True
-                inside = np.zeros(len(measured.rects), dtype=bool)
-                inside[boxes] = True
+        for number, near in zip(alone.tolist(), _reaching(bounds[alone]), strict=True):
+            outer = self._outer[number]
+            if kept.intersection(alone[near].tolist()) <= {*outer}:
+                kept.add(number)
                 around = names[outer[-1]] if outer else ""
-                found.append(_frame(name, around, inside, bounds[number]))
+                inside = self._inside(number, len(measured.rects))
+                found.append(_frame(names[number], around, inside, bounds[number]))
         return tuple(found)
+
+    def _inside(self, number: int, count: int) -> np.ndarray:
+        """bool[n]: the boxes in one of them, of so many."""
+        if number not in self._masks:
+            inside = self._masks[number] = np.zeros(count, dtype=bool)
+            inside[[*self._members.values()][number]] = True
+            inside.setflags(write=False)
+        return self._masks[number]
 
 
 def _frame(name: str, outside: str, boxes: np.ndarray, rect: np.ndarray) -> Frame:
@@ -187,6 +195,14 @@ def _touched(rects: np.ndarray, rect: np.ndarray) -> np.ndarray:
     return np.asarray(
         (x < left + width) & (y < top + height) & (x + wide > left) & (y + tall > top)
     )
+
+
+def _reaching(rects: np.ndarray) -> np.ndarray:
+    """bool[k, k]: which rectangles touch which."""
+    x, y, wide, tall = rects.T
+    right, low = x + wide, y + tall
+    across = (x < right[:, None]) & (right > x[:, None])
+    return np.asarray(across & (y < low[:, None]) & (low > y[:, None]))
 
 
 def _title(name: str, outer: str) -> str:
