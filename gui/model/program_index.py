@@ -23,6 +23,9 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 
+EARLIER = 2  # programs; an undone edit leads to the second
+
+
 class Stretch(NamedTuple):
     """Steps of one phase that follow each other: from `start` to before `stop`."""
 
@@ -50,12 +53,15 @@ class _Either(Container[str]):
 
 class ProgramIndex:
     """Of one program; of none everything is empty. before: that of the program which an edit made
-    this one of: what the edit did not touch is taken over."""
+    this one of: what the edit did not touch is taken over. So is what there was of the one before
+    that, which it is again where an edit was undone."""
 
     def __init__(self, program: ProgramInfo | None, before: ProgramIndex | None = None) -> None:
         self.program = program
-        self._earlier = {} if before is None or program is None else {**before._made}
         self._made: dict[str, Made] = {}
+        self._earlier: tuple[dict[str, Made], ...] = ()  # the newest first
+        if before is not None and program is not None:
+            self._earlier = (before._made, *before._earlier)[:EARLIER]
 
     @cached_property
     def steps(self) -> AmendedDict[str, StepInfo]:
@@ -76,8 +82,13 @@ class ProgramIndex:
     def by_phase(self) -> Mapping[PhaseName, Sequence[str]]:
         """Phase -> the operations whose steps are of it, in their order; the very same names as
         before an edit where these are equal."""
-        known = self._earlier.pop("by_phase", None)
-        before: Mapping[PhaseName, Sequence[str]] = {} if known is None else known.found
+        known = self._known("by_phase")
+        for each in known:
+            if each.entries is self._ops:
+                self._made["by_phase"] = each
+                again: Mapping[PhaseName, Sequence[str]] = each.found
+                return again
+        before: Mapping[PhaseName, Sequence[str]] = known[0].found if known else {}
         found: dict[PhaseName, list[str]] = {}
         for phase, start, stop in self.phases:
             found.setdefault(phase, []).extend(self._ops[start:stop])
@@ -167,10 +178,19 @@ class ProgramIndex:
     ) -> T:
         """afresh(now); where there is an earlier one of that name, what `again` makes of its
         entries, of it, and of the entries that there are now."""
-        earlier = self._earlier.pop(what, None)
-        found = afresh(now) if earlier is None else again(*earlier, now)
+        known = self._known(what)
+        same = next((each for each in known if each.entries is now or each.entries == now), None)
+        found: T
+        if same is not None:
+            found = same.found
+        else:
+            found = again(*known[0], now) if known else afresh(now)
         self._made[what] = Made(now, found)
         return found
+
+    def _known(self, what: str) -> list[Made]:
+        """What there was of that name for earlier programs, the newest first."""
+        return [made[what] for made in self._earlier if what in made]
 
 
 def find_phases(steps: Sequence[StepInfo]) -> list[Stretch]:

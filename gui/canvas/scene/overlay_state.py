@@ -367,17 +367,18 @@ class OverlayState:
     def _find_uncarried(self, carried: AmendedDict[Edge, str]) -> AmendedSet[Edge]:
         """The wires on which there may be a gradient and is none. By what an edit made of the
         earlier ones: to look for each of thousands takes a while."""
-        path = self._visible.on_path
-        known: Any = self._kept.get("uncarried")
-        found: AmendedSet[Edge]
-        if known is None:
+        key = path, _ = self._visible.on_path, carried
+        known: Any = self._kept.get("uncarried", ())  # that of an edit, and that before it
+        found: AmendedSet[Edge] | None
+        found = next((f for (p, c), f in known if p is path and c is carried), None)
+        if found is None and not known:
             found = AmendedSet(filterfalse(carried.__contains__, path))
-        else:
-            (path_before, carried_before), before = known
+        elif found is None:
+            (path_before, carried_before), before = known[0]
             others = path.differing(path_before) | carried.differing(carried_before)
             now = {wire for wire in others if wire in path and wire not in carried}
             found = before.flip(now.symmetric_difference(filter(before.has, others)))
-        self._kept["uncarried"] = (path, carried), found
+        self._kept["uncarried"] = (key, found), *known[:1]
         return found
 
     @cached_property

@@ -66,6 +66,23 @@ def test_what_did_not_change_is_not_made_again() -> None:
     assert after.steps == {step.op: step for step in STEPS[::3][:-1]}
 
 
+def test_what_an_undone_edit_leads_back_to_is_what_there_was() -> None:
+    first, edges = STEPS[::3], EDGES[::2]
+    held = {"x": "a:0"}
+    before = ProgramIndex(program(first, edges, held))
+    names = ("steps", "_ops", "by_phase", "phases", "carried")
+    kept = [getattr(before, name) for name in names]
+    assert "a:0" in before.gradients
+    edited = ProgramIndex(program(STEPS[:4], EDGES[:2]), before)
+    assert [getattr(edited, name) for name in names] != kept
+    undone = ProgramIndex(program([*first], [*edges], held), edited)
+    for name, was in zip(names, kept, strict=True):
+        assert getattr(undone, name) is was, name
+    assert "a:0" in undone.gradients
+    again = ProgramIndex(program(STEPS[:4], EDGES[:2]), undone)
+    assert again.steps is edited.steps
+
+
 class _Looked(SimpleNamespace):
     """A step that counts how often somebody asks what it is of."""
 
