@@ -173,7 +173,12 @@ class WindowUser:
             self._key(_CONTROLS[command][1])
         if self.stop is before and self._failures:  # else it was a check, made after the stop
             return m.Failed(error=self._failures[-1])
-        assert self.stop is not None
+        return self._at_stop()
+
+    def _at_stop(self) -> m.Stopped:
+        """Raises NothingError where nothing can run: no program can be made of the document."""
+        if self.stop is None:
+            raise NothingError
         return self.stop
 
     def train(self, steps: int) -> m.Message:
@@ -183,8 +188,7 @@ class WindowUser:
         self._do("train", lambda: commands.train(self.space))
         if self.stop is before and self._failures:
             return m.Failed(error=self._failures[-1])
-        assert self.stop is not None
-        return self.stop
+        return self._at_stop()
 
     def manage(self, request: m.ManageSessions) -> m.Message:
         """A list of the sessions, or Failed where what was asked for was not done."""
