@@ -150,9 +150,9 @@ class FactRows(QWidget):
         if row.fill is None:
             self._replace(kept, row.make())
         else:
-            row.fill(kept.content)
-            _fit_height(kept.label, kept.content)
-        kept.label.setToolTip(plain(row.tip))
+            row.fill(kept.content)  # of its kind, and so as high
+        if row.tip != before.tip:
+            kept.label.setToolTip(plain(row.tip))
         return kept
 
     def _replace(self, kept: _Kept, content: QWidget) -> None:
