@@ -39,18 +39,20 @@ def rerouted(
     if max(len(came), len(gone)) > MANY:
         return routed(find_ports(np.arange(len(visible.links))), Obstacles(rects))
     links = _links_before(visible, boxes, before.visible)
-    routes = before.routes if links is None else before.routes.taken(links)
-    stale = np.zeros(len(routes), dtype=bool) if links is None else links < 0
-    doubtful = np.flatnonzero(stale | _lead_otherwise(visible, boxes, came, links, before.visible))
-    ports = find_ports(doubtful)
-    stale[doubtful] |= (routes.ports[doubtful] != ports).any(axis=(1, 2))
+    routes = before.routes
+    stale = np.zeros(len(routes), dtype=bool)  # by the numbers before
     for rect in np.concatenate([rects[came], before.rects[gone]]):
         stale |= routes.concern(rect)
+    if links is not None:
+        stale = stale[links] | (links < 0)
+    doubtful = np.flatnonzero(~stale & _lead_otherwise(visible, boxes, came, links, before.visible))
+    was = doubtful if links is None else links[doubtful]
+    stale[doubtful] = (routes.ports[was] != find_ports(doubtful)).any(axis=(1, 2))
     anew = np.flatnonzero(stale)
     if not len(anew):
-        return routes
+        return routes if links is None else routes.taken(links)
     ports = find_ports(anew)
-    return routes.with_others(anew, routed(ports, Obstacles(_between(ports, rects))))
+    return routes.with_others(anew, routed(ports, Obstacles(_between(ports, rects))), links)
 
 
 def _moved(

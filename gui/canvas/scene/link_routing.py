@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from gradstep.gui.canvas.scene.curve_flattening import (
 )
 from gradstep.gui.canvas.scene.link_shapes import PIECES, Arrays, Rows, Shapes
 
+RUNS = 64  # of links that follow each other; of more each link is looked up by itself
 LANE = 2  # of a link's curves the straight one
 REACH = (32.0, 220.0)  # how far a curve goes straight out of its port, scene units
 BACK = 96.0  # more of it for a link that leads back to the left
@@ -167,17 +168,34 @@ class Routes:
             own[links] = other
         self.shapes.put(self.rows[links], others._shape)
 
-    def with_others(self, links: np.ndarray, others: Routes) -> Routes:
-        """Where some links (their numbers) run as others do."""
-        own = [array.copy() for array in self._own]
+    def with_others(
+        self, links: np.ndarray, others: Routes, taken: np.ndarray | None = None
+    ) -> Routes:
+        """Where some links (their numbers) run as others do. taken: the numbers that all links had,
+        where these are others, -1 for none: of those that run as others do."""
+        if taken is None:
+            rows, *own = (array.copy() for array in (self.rows, *self._own))
+        else:
+            rows, *own = self._taken(taken)
         for array, other in zip(own, others._own, strict=True):
             array[links] = other
-        shapes, rows = self.shapes.with_others(self.rows, links, others._shape)
+        shapes, rows = self.shapes.with_others(rows, links, others._shape)
         return Routes(shapes, rows, *own)
 
     def taken(self, links: np.ndarray) -> Routes:
         """Of some links alone."""
-        return Routes(self.shapes, self.rows[links], *(array[links] for array in self._own))
+        return Routes(self.shapes, *self._taken(links))
+
+    def _taken(self, links: np.ndarray) -> Iterator[np.ndarray]:
+        """Of some links; most of them follow each other as they did, and are copied in one go."""
+        arrays = self.rows, *self._own
+        links = np.maximum(links, 0)
+        starts = np.flatnonzero(np.diff(links, prepend=links[:1] - 2) != 1)
+        if len(starts) > RUNS:
+            return (array[links] for array in arrays)
+        first, lengths = links[starts], np.diff(starts, append=len(links))
+        runs = [slice(a, a + n) for a, n in zip(first.tolist(), lengths.tolist(), strict=True)]
+        return (np.concatenate([array[:0], *(array[run] for run in runs)]) for array in arrays)
 
     def shifted(self, dx: float, dy: float) -> Routes:
         """All of them elsewhere."""

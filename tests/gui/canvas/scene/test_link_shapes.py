@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradstep.gui.canvas.scene.link_detours import routed
 from gradstep.gui.canvas.scene.link_routing import Routes
@@ -46,6 +48,26 @@ def test_routes_after_many_edits_are_what_they_were_told_and_those_before_stay()
     assert grown, "the memory that there was did not do for all of them"
     for before, was in seen:
         assert_alike(state(before), was)
+
+
+@given(data=st.data())
+def test_links_that_came_and_went_run_as_they_are_told(data: st.DataObject) -> None:
+    """In runs that are copied in one go, and where each is looked up by itself."""
+    routes = some(200, 0)
+    left = data.draw(st.lists(st.integers(0, 199), max_size=8) | st.just([*range(0, 200, 2)]))
+    numbers = [number for number in range(200) if number not in left]
+    for place in data.draw(st.lists(st.integers(0, 100), max_size=4)):
+        numbers.insert(place, -1)
+    taken = np.array(numbers)
+    new = np.flatnonzero(taken < 0)
+    others = some(len(new), 1)
+    found = state(routes.with_others(new, others, taken))
+    wanted = [each[taken] for each in state(routes)]
+    for own, other in zip(wanted, state(others), strict=True):
+        own[new] = other
+    assert_alike(found, wanted)
+    kept = np.setdiff1d(np.arange(len(taken)), new)
+    assert_alike(state(routes.taken(taken[kept])), [each[kept] for each in wanted])
 
 
 def test_an_edit_copies_no_curves() -> None:
