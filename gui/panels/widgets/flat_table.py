@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -65,7 +66,9 @@ class CellDelegate(QStyledItemDelegate):
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, cell: Cell) -> None:
         theme = self._theme()
         if cell.fill == "hatched":
-            panel_marks.hatch(painter, option.rect, theme)
+            view: Any = option.widget
+            first = QPoint(view.columnViewportPosition(0), view.rowViewportPosition(0))
+            panel_marks.hatch(painter, option.rect, theme, first)
         elif cell.fill:
             painter.fillRect(option.rect, theme.tone(cell.fill))
         panel_marks.row_state(painter, option.rect, option.state, theme, focus=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractScrollArea, QStyle
 
@@ -95,8 +95,10 @@ def check_box(painter: QPainter, room: QRect, checked: bool, theme: Theme) -> No
         painter.drawPolyline(QPolygonF([box.topLeft() + tick for tick in ticks]))
 
 
-def hatch(painter: QPainter, rect: QRect, theme: Theme) -> None:
-    """Diagonal lines behind a result that was emulated, not measured."""
+def hatch(painter: QPainter, rect: QRect, theme: Theme, origin: QPoint) -> None:
+    """Diagonal lines behind a result that was emulated, not measured. origin: what they stay in
+    line with when a view is scrolled, such as its first cell."""
+    painter.setBrushOrigin(QPointF(origin) * painter.device().devicePixelRatioF())  # Qt's are dots
     painter.fillRect(rect, QBrush(mix(theme.panel, theme.line, 0.8), Qt.BrushStyle.BDiagPattern))
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QStyledItemDelegate
 from pytestqt.qtbot import QtBot
 
 from gradstep.gui.look import theme
 from gradstep.gui.look.theme import DARK, LIGHT
+from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.flat_table import CellDelegate, FlatTable
 from gradstep.gui.panels.widgets.row_list import Row
 from gradstep.gui.panels.widgets.row_view import RowDelegate, RowTree
@@ -27,6 +29,16 @@ class Numbers(CellModel):
 
     def cell(self, row: int, column: int) -> Cell:
         return Cell(str(row))
+
+
+class Emulated(CellModel):
+    headers = ("a", "b")
+
+    def count(self) -> int:
+        return MANY
+
+    def cell(self, row: int, column: int) -> Cell:
+        return Cell(str(row), fill="hatched")
 
 
 def tree(look: theme.Theme) -> QAbstractItemView:
@@ -83,3 +95,35 @@ def test_scrolling_by_a_row_paints_a_row(
     QApplication.processEvents()
     assert moved == on_screen(view)
     theme.apply(QApplication.instance(), DARK)
+
+
+def test_hatching_is_moved_with_what_it_is_behind(qtbot: QtBot) -> None:
+    theme.apply(QApplication.instance(), DARK)
+    view = FlatTable(lambda: DARK, Emulated(), "emulated", (200, 200))
+    qtbot.addWidget(view)
+    view.resize(240, IN_VIEW * 24)
+    view.show()
+    qtbot.wait(50)
+    for across in (3, 10, 55):
+        view.horizontalScrollBar().setValue(across)
+        QApplication.processEvents()
+        moved = on_screen(view)
+        view.viewport().update()
+        QApplication.processEvents()
+        assert moved == on_screen(view)
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_hatching_is_moved_as_far_as_its_origin(qtbot: QtBot, ratio: int) -> None:
+    def hatched(origin: QPoint) -> QImage:
+        image = QImage(60 * ratio, 40 * ratio, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        image.fill(DARK.panel)
+        painter = QPainter(image)
+        panel_marks.hatch(painter, QRect(0, 0, 60, 40), DARK, origin)
+        painter.end()
+        return image
+
+    here, there, size = hatched(QPoint(0, 0)), hatched(QPoint(1, 2)), (50 * ratio, 30 * ratio)
+    assert here != there
+    assert there.copy(ratio, 2 * ratio, *size) == here.copy(0, 0, *size)
