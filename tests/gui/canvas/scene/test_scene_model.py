@@ -78,10 +78,14 @@ def test_what_is_laid_out_beside_is_put_together_there(
         return found
 
     monkeypatch.setattr(SceneArrays, "of", classmethod(watched))
+    monkeypatch.setattr(box_placement, "known", lambda *_: pytest.fail("they are there"))
     canvas.space.open_document(chain(200))
     qtbot.waitUntil(lambda: len(canvas.view.arrays) == 200, timeout=20_000)
     assert threads == [False]
     shown = canvas.view.arrays
+    found = shown.visible.__dict__.keys()
+    assert found >= {"framing", "hubs", "wire_counts", "kinds", "link_of"}, "before it is painted"
+    monkeypatch.undo()
     assert shown.centres is not None
     anew = of(SceneArrays, shown.visible, dict(shown.centres))
     assert np.array_equal(shown.rects, anew.rects)
