@@ -27,6 +27,7 @@ ThemeSource = Callable[[], Theme]
 BREAK = "\u200b"  # of no width; a line may end there
 _SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _FIXED = Qt.TextInteractionFlag.NoTextInteraction
+_ROOMS = 8  # that a paragraph is laid out in: Qt asks for a few, and whoever drags for hundreds
 _MOST = 80  # letters of a line, where a paragraph may be as wide as it wants
 _LONG = re.compile(r"[\w./:]{24,}")
 
@@ -210,6 +211,8 @@ class Wrapped(Label):
             found = self._lines.get(ENDLESS)
             if found is None or found.size.width() > room:
                 found = TextLines(super().text(), self.font(), room)
+            if len(self._lines) == _ROOMS:
+                del self._lines[next(iter(self._lines))]  # the one that was asked for first
             self._lines[room] = found
         return found
 

@@ -79,6 +79,12 @@ def test_what_is_selected_stays_so_while_the_words_are_the_same(paragraph: Wrapp
     assert paragraph.selectedText().replace("\u2029", "\n") == WORDS
 
 
+def test_of_many_widths_few_are_kept(paragraph: Wrapped) -> None:
+    heights = [paragraph.heightForWidth(width) for width in range(60, 400)]
+    assert len(paragraph._lines) <= 8, "a panel is dragged wider, pixel by pixel"
+    assert heights == [paragraph.heightForWidth(width) for width in range(60, 400)]
+
+
 def test_only_under_the_pointer_it_costs_what_selecting_does(paragraph: Wrapped) -> None:
     none = Qt.TextInteractionFlag.NoTextInteraction
     leave(paragraph)
