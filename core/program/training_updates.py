@@ -287,7 +287,8 @@ def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool
         program,
         graph=graph,
         targets=(*program.targets, *(updates.targets if run else ())),
-        initial={**updates.initial, **program.initial},
+        # Where that is all, the very same as before an edit, which is seen at once.
+        initial={**updates.initial, **program.initial} if program.initial else updates.initial,
         slots=_with_slots(program.slots, updates.slots),
         rates=(*program.rates, *((updates.rate,) if run and updates.rate else ())),
     )

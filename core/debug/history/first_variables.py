@@ -49,7 +49,7 @@ class FirstVariables:
         now, then = self._program, before._program
         return (
             now.init == then.init
-            and now.initial.keys() == then.initial.keys()
+            and (now.initial is then.initial or now.initial.keys() == then.initial.keys())
             and _are_same(now.initial, then.initial, now.initial)
             and stay_in(now.graph, then.graph, now.initial.keys())
             and (not now.init or self._inits_as(before))
