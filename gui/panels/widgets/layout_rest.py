@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
 
@@ -25,3 +26,5 @@ def at_rest(widget: QWidget, *inside: QWidget) -> Iterator[None]:
     finally:
         for layout in resting:
             layout.setEnabled(True)
+            # What asked for it meanwhile was not heard, and asks no more.
+            QCoreApplication.postEvent(layout.parentWidget(), QEvent(QEvent.Type.LayoutRequest))

@@ -668,3 +668,15 @@ def test_what_was_typed_for_a_node_is_not_the_next_ones(
         bench.space.document.feeds["data:0"].array, np.array([3, 4], np.float32)
     )
     assert bench.space.document.feeds["labels:0"].array.tolist() != [3, 4]
+
+
+def test_the_first_node_of_an_empty_document_is_laid_out(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.space.open_document(Document())
+    panel = show(InspectorPanel(bench.space), 328, 900)
+    qtbot.waitUntil(lambda: bool(panel.empty_text))
+    commands.add_node(bench.space, "Placeholder", (0.0, 0.0))
+    qtbot.waitUntil(lambda: panel.is_current)
+    field = find(qtbot, panel, QLineEdit, "inspector.name")
+    qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
