@@ -26,5 +26,6 @@ def at_rest(widget: QWidget, *inside: QWidget) -> Iterator[None]:
     finally:
         for layout in resting:
             layout.setEnabled(True)
-            # What asked for it meanwhile was not heard, and asks no more.
-            QCoreApplication.postEvent(layout.parentWidget(), QEvent(QEvent.Type.LayoutRequest))
+            if (parent := layout.parentWidget()) is not None:
+                # What asked for it meanwhile was not heard, and asks no more.
+                QCoreApplication.postEvent(parent, QEvent(QEvent.Type.LayoutRequest))
