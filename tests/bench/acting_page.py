@@ -49,9 +49,9 @@ NOTES: Mapping[str, str] = {
     f"nothing. {_FIXED}",
     "undo: wire unplugged": "Program and scene of before are there still; the steps of nearly the "
     f"whole graph come as rows of the timeline. {_FIXED}",
-    "look: select": "Another node fills the Inspector: some fifty widgets with other texts are laid "
-    "out and painted, whatever the size of the graph, at a twentieth of a millisecond each; canvas "
-    "and minimap take as much.",
+    "look: select": "Another node fills the Inspector: some fifty widgets with other texts are "
+    "laid out and painted, whatever the size of the graph, at a twentieth of a millisecond each; "
+    "canvas and minimap take as much.",
     "look: select by click": "As a selection by name.",
 }
 _SCENE = "The scene is made in one go: boxes, links and where they run, of all that is open."
