@@ -54,7 +54,8 @@ def test_words_can_be_selected_and_copied(paragraph: Wrapped) -> None:
     assert paragraph.selectedText(), "what is selected stays so"
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(5, 5), QPoint(5, 5))
     QApplication.sendEvent(paragraph, event)
-    menu = next(w for w in QApplication.topLevelWidgets() if isinstance(w, QMenu))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
     copy = next(a for a in menu.actions() if a.text().startswith("&Copy"))
     QApplication.clipboard().clear()
     copy.trigger()
