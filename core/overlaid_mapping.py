@@ -25,10 +25,11 @@ def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
 
 
 def laid_open(entries: MutableMapping[K, V], changes: int) -> MutableMapping[K, V]:
-    """The same entries, for who is going to change so many of them."""
-    if isinstance(entries, OverlaidMapping) and _MANY * changes > len(entries.below):
-        return entries.copy()
-    return entries
+    """The same entries, for who is going to change so many more of them."""
+    if not isinstance(entries, OverlaidMapping):
+        return entries
+    few = _MANY * (len(entries.own) + changes) <= len(entries.below)
+    return entries if few else entries.copy()
 
 
 class OverlaidMapping(MutableMapping[K, V]):

@@ -71,7 +71,7 @@ def find_retyped(before: Graph, graph: Graph) -> Set[str]:
     return found
 
 
-def agree(a: Inference, b: Inference, name: str) -> bool:
+def agree(a: Inference, b: Inference | Inferrer, name: str) -> bool:
     """Whether both know the same of the outputs of operation `name`."""
     kinds, others = a.types.of.get(name), b.types.of.get(name)
     if kinds is not others and kinds != others:
@@ -266,8 +266,7 @@ class _TypingAgain:
 
     def run(self) -> bool:
         """Whether that can be told without looking at the others."""
-        graph, changes, ranks = self._graph, self._changes, self._ranks
-        now = Inference(self._inferrer.types, self._inferrer.constants)
+        graph, changes, ranks, now = self._graph, self._changes, self._ranks, self._inferrer
         order, operations, consumers = graph.order, graph.operations, graph.consumers
         lost = list[str]()
         self._queued = queued = {*changes.added, *changes.changed}
@@ -328,8 +327,7 @@ class _TypingAgain:
             return False
         self._inferrer.expect(len(names))
         for known in (self._inferrer.types.of, self._inferrer.constants, self._problems):
-            if known:
-                deque(map(known.pop, names, repeat(None)), maxlen=0)
+            deque(map(known.pop, names, repeat(None)), maxlen=0)
         return True
 
     @cached_property

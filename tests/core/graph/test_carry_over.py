@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core import overlaid_mapping
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import changes_between, continue_graph, edit_before
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import (
     GRADIENT_OP_TYPE,
     MARKS,
+    Constant,
     Graph,
     Operation,
     TensorRef,
@@ -256,3 +260,39 @@ def test_what_is_behind_another_lost_wire_is_told_of_that_alone() -> None:
     assert [problem.node for problem in found.problems] == ["part3/mul"]
     assert {"part3/mul", "part4/mul", "part5/mul", "part29/mul"} <= found.since.names
     assert _find_all(graph) == _find_all(Graph(graph.operations))
+
+
+@pytest.fixture
+def _as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables are edited as large ones."""
+    monkeypatch.setattr(overlaid_mapping, "_SMALL", 0)
+
+
+@pytest.mark.usefixtures("_as_if_large")
+def test_of_what_gets_other_types_each_is_looked_at_once() -> None:
+    def work(length: int) -> int:
+        before = _chain(length)
+        _find_all(before)
+        wider = before["x"].with_attrs(shape=Shape((3,)))
+        graph = continue_graph(Graph({**before.operations, "x": wider}), before)
+        found = lines_run(lambda: infer_declared(graph))
+        assert infer_declared(graph).types.of == infer(graph).types.of
+        return sum(found.values())
+
+    small, large = work(100), work(400)
+    assert large < 5 * small
+
+
+@pytest.mark.usefixtures("_as_if_large")
+def test_constant_values_are_told_on_however_many_there_are() -> None:
+    build = GraphBuilder()
+    length = build.constant([4], name="length")
+    for _ in range(40):
+        length = build.one("Minimum", length, build.constant([6]))
+    build.one("Fill", length, build.constant(1.0), name="last")
+    before = build.build()
+    _find_all(before)
+    other = before["length"].with_attrs(value=Constant(np.array([2], np.int32)))
+    graph = continue_graph(Graph({**before.operations, "length": other}), before)
+    assert infer_declared(graph).since is not None, "it was typed again, and not anew"
+    assert infer_declared(graph).types[TensorRef("last")].shape == Shape((2,))
