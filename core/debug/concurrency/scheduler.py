@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from weakref import WeakMethod
+from weakref import proxy
 
 import msgspec
 import numpy as np
@@ -87,15 +87,10 @@ class Scheduler:
         runs = ThreadRuns(parts, self._first.store, self._begin(len(parts)))
         programs = EditedThreads(program, {t.name: own for t, own, _ in parts}, _by_name)
         self._pausing = threading.Event()
-        # Not held by what this one has: it goes as soon as nobody has it.
-        once_more = WeakMethod(self._once_more)
-
-        def begin_again(*about: Any) -> ThreadRuns:
-            method = once_more()
-            assert method is not None
-            return method(*about)
-
-        self._branches = ThreadBranches(runs, programs, begin_again, self._pausing.is_set)
+        me: Scheduler = proxy(self)  # not held by what it has: it goes as soon as nobody has it
+        self._branches = ThreadBranches(
+            runs, programs, lambda *about: me._once_more(*about), self._pausing.is_set
+        )
         self._begun: tuple[Branch, ...] = ()  # that a document has kept
         self._history: list[tuple[str, Any]] = []
         self._words = ""

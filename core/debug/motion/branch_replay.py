@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
-from weakref import ref as weak
 
 import numpy as np
 
@@ -35,14 +34,8 @@ class BranchReplay:
     """Leads a session, whose branches have all been put aside, to one of them. Each raises
     GradstepError where a step fails, or an edit cannot be made."""
 
-    def __init__(self, session: weak[DebugSession], programs: BranchPrograms) -> None:
-        self._of, self._programs = session, programs
-
-    @property
-    def _session(self) -> DebugSession:
-        session = self._of()
-        assert session is not None
-        return session
+    def __init__(self, session: DebugSession, programs: BranchPrograms) -> None:
+        self._session, self._programs = session, programs
 
     def make_again(self, branch: Branch) -> None:
         """Compute the runs of a branch of which nothing is kept, up to where it was left."""

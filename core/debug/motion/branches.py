@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import ref as weak
+from weakref import proxy
 
 import numpy as np
 
@@ -47,19 +47,13 @@ class Branches:
     shown. Raises GradstepError for a name that there is not, or twice."""
 
     def __init__(self, session: DebugSession) -> None:
-        self._of = weak(session)  # which has these
+        self._session: DebugSession = proxy(session)  # which has these
         self.programs = BranchPrograms(session.runs)
-        self._replay = BranchReplay(self._of, self.programs)
+        self._replay = BranchReplay(self._session, self.programs)
         self._by_name = NamedBranches()
         self._hits: dict[str, Hits] = {}  # of those that are not shown
         self._is_new = False  # whether nothing was done since the current one was made
         self.current = FIRST_BRANCH
-
-    @property
-    def _session(self) -> DebugSession:
-        session = self._of()
-        assert session is not None
-        return session
 
     def __getitem__(self, name: str) -> Branch:
         return self._by_name[name]
