@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence, Set
+from typing import Generic, NamedTuple, TypeVar
 
 from gradstep.core.sequence_places import common_ends
 
 K = TypeVar("K")
 V = TypeVar("V")
 _MUCH = 4  # to one entry that may differ there are so many others, or all are looked at
+
+
+class _Inverse(NamedTuple, Generic[K, V]):
+    """Of a mapping: its keys and values, and the key of each value."""
+
+    entries: Mapping[K, V]
+    keys: Sequence[K]
+    values: Sequence[V]
+    key_of: Mapping[V, K]
 
 
 class InverseMapping(Generic[K, V]):
@@ -27,47 +36,34 @@ class InverseMapping(Generic[K, V]):
         last: bool = False,
     ) -> None:
         self._entries, self._last = entries, last
-        self._columns: tuple[list[K], list[V]] = [], []
-        self._keys: Mapping[V, K] | None = None  # of all values
+        # Of these, or of a mapping before.
+        self._known: _Inverse[K, V] | None = None if before is None else before._known
         self._unsure: Set[V] | None = None  # values of which that may say something else
-        # Of which all keys are known.
-        self._known: InverseMapping[K, V] | None = before
-        if before is not None and before._keys is None:
-            self._known = before._known
 
     def get(self, value: V) -> K | None:
         """The key of a value; None of one that is not there."""
-        if self._keys is None and self._unsure is None:
-            self._begin()
-        if self._unsure is not None and value in self._unsure:
-            self._look_at_all()
-        known = self if self._known is None else self._known
-        return None if known._keys is None else known._keys.get(value)
+        unsure = self._find_unsure() if self._unsure is None else self._unsure
+        known = self._known
+        if known is None or unsure is None or value in unsure:
+            known, unsure = self._look_at_all(), frozenset()
+        self._known, self._unsure = known, unsure
+        return known.key_of.get(value)
 
-    def _begin(self) -> None:
+    def _find_unsure(self) -> Set[V] | None:
+        """Values of what differs; None where that is much, or nothing is known."""
         known = self._known
         if known is None:
-            self._look_at_all()
-        elif known._entries is self._entries:
-            self._keys, self._columns, self._known = known._keys, known._columns, None
-        else:
-            self._find_unsure(known)
-
-    def _find_unsure(self, known: InverseMapping[K, V]) -> None:
-        (keys, values), (keys_then, values_then) = self._list(), known._columns
-        ends = common_ends(keys_then, keys), common_ends(values_then, values)
+            return None
+        if known.entries is self._entries:
+            return frozenset()
+        keys, values = [*self._entries], [*self._entries.values()]
+        ends = common_ends(known.keys, keys), common_ends(known.values, values)
         first, last = map(min, zip(*ends, strict=True))
-        then, now = values_then[first : len(values_then) - last], values[first : len(values) - last]
-        if _MUCH * (len(then) + len(now)) > len(values):
-            self._look_at_all()
-        else:
-            self._unsure = {*then, *now}
+        then = known.values[first : len(known.values) - last]
+        now = values[first : len(values) - last]
+        return None if _MUCH * (len(then) + len(now)) > len(values) else {*then, *now}
 
-    def _look_at_all(self) -> None:
-        keys, values = self._columns = self._list()
+    def _look_at_all(self) -> _Inverse[K, V]:
+        keys, values = [*self._entries], [*self._entries.values()]
         columns = (values, keys) if self._last else (values[::-1], keys[::-1])
-        self._keys = dict(zip(*columns, strict=True))
-        self._known = self._unsure = None
-
-    def _list(self) -> tuple[list[K], list[V]]:
-        return [*self._entries], [*self._entries.values()]
+        return _Inverse(self._entries, keys, values, dict(zip(*columns, strict=True)))
