@@ -25,7 +25,7 @@ def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
 
 
 def laid_open(entries: MutableMapping[K, V], changes: int) -> MutableMapping[K, V]:
-    """The same entries, for who is going to change so many more of them."""
+    """The same entries, for who is going to change so many more of them, or to look them up."""
     if not isinstance(entries, OverlaidMapping):
         return entries
     few = _MANY * (len(entries.own) + changes) <= len(entries.below)

@@ -27,8 +27,13 @@ from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
-from gradstep.core.ops.typing.inference import Inference, declare, has_loops, infer_declared
-from gradstep.core.overlaid_mapping import overlaid
+from gradstep.core.ops.typing.inference import (
+    Inference,
+    Inferrer,
+    declare,
+    has_loops,
+    infer_declared,
+)
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
 from gradstep.core.spliced_mapping import copied
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
@@ -427,15 +432,15 @@ def sound_part(graph: Graph, broken: Collection[str]) -> Graph:
     if not gone:
         return graph
     operations, known = copied(graph.operations), infer_declared(graph)
-    types, constants = known.types.overlaid(), overlaid(known.constants)
+    still = Inferrer(known)
+    still.expect(len(gone))
     for name in gone:
         del operations[name]
-        types.of.pop(name, None)
-        constants.pop(name, None)
+        still.forget(name)
     left = Graph(operations)
     remember_edit(left, graph, Changes(removed=gone))
     if not {problem.node for problem in known.problems} - gone:
-        declare(left, Inference(types, constants))
+        declare(left, Inference(still.types, still.constants))
     return left
 
 
@@ -455,8 +460,10 @@ def _beside(derived: Graph, whole: Graph) -> Graph:
     operations = copied(there)
     operations.update(rest)
     graph, known, found = Graph(operations), infer_declared(derived), infer_declared(whole)
-    types, constants = known.types.overlaid(), overlaid(known.constants)
-    types.of.update((name, found.types.of[name]) for name in rest if name in found.types.of)
-    constants.update((name, found.constants[name]) for name in rest if name in found.constants)
-    declare(graph, Inference(types, constants, (*known.problems, *found.problems)))
+    both = Inferrer(known)
+    both.expect(len(rest))
+    for name in rest:
+        if name in found.types.of:
+            both.put(name, found.types.of[name], found.constants.get(name))
+    declare(graph, Inference(both.types, both.constants, (*known.problems, *found.problems)))
     return graph

@@ -11,9 +11,8 @@ from operator import is_not
 
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.overlaid_mapping import OverlaidMapping, overlaid
+from gradstep.core.overlaid_mapping import laid_open, overlaid
 from gradstep.core.sequence_places import common_ends, exchange, inserted_places
-from gradstep.core.spliced_mapping import copied
 
 _FEW = 64  # names, of which each is looked for
 
@@ -74,7 +73,7 @@ class Needed:
     @cached_property
     def names(self) -> list[str]:
         """What must run, in order."""
-        counts = copied(self.counts) if isinstance(self.counts, OverlaidMapping) else self.counts
+        counts = laid_open(self.counts, len(self.graph))
         return [*filter(counts.__contains__, self.graph.order)]
 
     @property

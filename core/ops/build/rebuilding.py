@@ -138,7 +138,9 @@ class Rebuilder(GraphBuilder):
         self._retyped = find_retyped(on, self._base)
         base = infer_declared(self._base)
         types, constants = base.types.of, base.constants
-        for name in self._retyped | self._touched:
+        others = self._retyped | self._touched
+        known.expect(len(others))
+        for name in others:
             known.forget(name)
             if name in types:
                 known.types.of[name] = types[name]
@@ -147,9 +149,10 @@ class Rebuilder(GraphBuilder):
 
     def _forget(self, gone: set[str], order: Sequence[str]) -> None:
         """What is not there any more. order: what is."""
+        self._inferrer.expect(len(gone))
         if _MANY * len(gone) > len(order):  # one by one would take longer
             self._operations = _part(self._operations, order)
-            self._inferrer.types.of = _part(copied(self._inferrer.types.of), order)
+            self._inferrer.types.of = _part(self._inferrer.types.of, order)
             gone &= self._inferrer.constants.keys()
         for name in gone:
             self._operations.pop(name, None)
