@@ -111,7 +111,7 @@ class UpdateRecord:
         builder = self._builder(base, name)
         if builder is None or not self._stay(builder, given):
             return None
-        return builder.finish_as_built(self.updates.order)
+        return builder.finish(self.updates.order)
 
     def _builder(self, base: Graph, name: str) -> Rebuilder | None:
         known = base is self.base or known_changes(self.base, base) is not None

@@ -85,15 +85,9 @@ class Rebuilder(GraphBuilder):
         moved = then ^ now
         return moved.union(*map(parents, moved))
 
-    def finish_as_built(self, made: Sequence[str]) -> Graph:
-        """`finish` where nothing was dropped or made. made: what was, the last time, in order."""
-        if self._base.order == self._on.order:
-            return self._finished(self._built.order)  # all is in the place that it had
-        return self.finish(made)
-
     def finish(self, made: Sequence[str]) -> Graph:
         if self._base.order == self._on.order and self._made_before == made:
-            return self._finished(self._built.order)  # other operations in the same places
+            return self._finished(self._built.order)  # all is in the place that it had
         there, order = self._base.operations, (*self._base.order, *made)
         anew = {*self._made}
         gone = {n for n in self._dropped if n not in anew and n not in there}
