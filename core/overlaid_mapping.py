@@ -34,7 +34,8 @@ def laid_open(entries: MutableMapping[K, V], changes: int) -> MutableMapping[K, 
 
 class OverlaidMapping(MutableMapping[K, V]):
     """See `overlaid`. below: what never changes; own: what is there instead, and `_GONE` for what
-    is not there any more. An entry is looked up in three times as long as in a dictionary."""
+    is not there any more. An entry is looked up in three times as long as in a dictionary; how many
+    there are, and so whether there are any, is counted anew at each look."""
 
     __slots__ = ("below", "own")
 
