@@ -50,7 +50,7 @@ class Collector(QObject):
     def collect(self) -> None:
         if self._may_look_at_all():
             self._collect_all()
-        elif _count_new() > MANY:
+        elif _count_objects(0) > MANY:
             self._put_aside()
         else:
             self._count += 1
@@ -61,7 +61,7 @@ class Collector(QObject):
 
     def _look_at_what_stayed(self) -> None:
         """Of what is looked at little by little it may have become much."""
-        if len(gc.get_objects(2)) <= MANY:
+        if _count_objects(2) <= MANY:
             gc.collect()
         self._put_aside()
         return_free_pages()
@@ -84,7 +84,9 @@ class Collector(QObject):
         return_free_pages()
 
 
-def _count_new() -> int:
-    """How many objects nobody has looked at. Python's own count is of what came, less what went of
-    all there is: of an edit that replaces much it is none."""
-    return len(gc.get_objects(0))
+def _count_objects(generation: int) -> int:
+    """How many there are in one: in 0 those that nobody has looked at, of which Python's own count
+    is what came, less what went of all there is: of an edit that replaces much, none. In a single
+    call of C: between two another thread may go on, and a tuple that it is making has to be its
+    alone, or it fails."""
+    return sum(map(len, map(gc.get_objects, (generation,))))

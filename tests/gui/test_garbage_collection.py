@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -134,3 +135,47 @@ def test_what_came_little_by_little_is_put_aside_where_it_is_many(
     keeper._painted_at -= garbage_collection.QUIET + 1
     keeper.collect()
     assert found() is None, "at rest all is looked at"
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_tuple_that_another_thread_is_making_stays_its_own(
+    collector: tuple[Collector, list[float]], which: int
+) -> None:
+    """The thread goes on where it can: once a call of C has returned. which: of those that give
+    all objects, in a round of the collector that counts the new and the old ones."""
+    keeper, _ = collector
+    keeper._count = garbage_collection.FULL - 1
+    begun, may_go_on, made = threading.Event(), threading.Event(), list[object]()
+    returned = 0
+
+    def parts() -> Iterator[int]:
+        yield 0
+        begun.set()
+        may_go_on.wait()
+        yield from range(20)  # more than a tuple of unknown size has room for at first
+
+    def make() -> None:
+        try:
+            made.append(tuple(parts()))
+        except SystemError as error:
+            made.append(error)
+
+    def go_on(frame: object, event: str, function: object) -> None:
+        nonlocal returned
+        returned += event == "c_return" and function is gc.get_objects
+        if returned == which:
+            may_go_on.set()
+            thread.join()
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    begun.wait()
+    if which == 2:
+        gc.collect(1)  # it is old from here on
+    before = sys.getprofile()
+    sys.setprofile(go_on)
+    keeper.collect()
+    sys.setprofile(before)
+    may_go_on.set()
+    thread.join()
+    assert made == [(0, *range(20))]
