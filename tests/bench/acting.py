@@ -208,7 +208,7 @@ class Sitting(WatchedWindow):
         quiet, spent = 0, 0.0
         while quiet * REST < QUIET:  # by rounds: on a busy machine one may take longer than that
             start = time.thread_time()
-            QApplication.processEvents()
+            self.turn()
             took = time.thread_time() - start
             if took > NOTHING:
                 spent += took

@@ -75,7 +75,7 @@ class Reactions(WatchedWindow):
         """Without a rest between the rounds of the event loop, as the program runs it."""
         quiet = 0
         while quiet < 3:
-            QApplication.processEvents()
+            self.turn()
             quiet = quiet + 1 if self.space.is_idle and happened else 0
             if not quiet:
                 time.sleep(0.0002)  # the engine's turn

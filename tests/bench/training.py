@@ -89,7 +89,7 @@ class Sitting(WatchedWindow):
         quiet = 0.0
         while quiet < QUIET:
             start = time.monotonic()
-            QApplication.processEvents()
+            self.turn()
             time.sleep(REST)
             idle = self.space.is_idle and not self.window.canvas.stage.laying_out
             quiet = quiet + time.monotonic() - start if idle and happened() else 0.0

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 
+from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.main_window import MainWindow
@@ -45,12 +47,21 @@ class WatchedWindow:
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes
         self.space = Workspace()
+        self._refusals: list[str] = []
+        self.space.message.connect(self._hear)
         self.window = MainWindow(self.space, remember=False)
         self.window.resize(1600, 1000)
         Collector(self.window, lambda: self.space.is_idle)  # as the program does
         self.space.start()
         self.driver = Driver(self.window)
         self.driver.settle()
+
+    def turn(self) -> None:
+        """A round of the event loop. Raises GradstepError for what the window says to be wrong, as
+        what was asked for will not come then."""
+        QApplication.processEvents()
+        if self._refusals:
+            raise GradstepError(f"the window says: {self._refusals[0]}")
 
     def train(self) -> None:
         """Feed the training graph that is open, and ask for the gradients of all its variables."""
@@ -60,3 +71,7 @@ class WatchedWindow:
 
     def close(self) -> None:
         end(self.window)
+
+    def _hear(self, level: str, text: str) -> None:
+        if level == "error":
+            self._refusals.append(text)
