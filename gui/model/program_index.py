@@ -21,8 +21,6 @@ E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
-
-
 EARLIER = 2  # programs; an undone edit leads to the second
 
 
@@ -82,20 +80,7 @@ class ProgramIndex:
     def by_phase(self) -> Mapping[PhaseName, Sequence[str]]:
         """Phase -> the operations whose steps are of it, in their order; the very same names as
         before an edit where these are equal."""
-        known = self._known("by_phase")
-        for each in known:
-            if each.entries is self._ops:
-                self._made["by_phase"] = each
-                again: Mapping[PhaseName, Sequence[str]] = each.found
-                return again
-        before: Mapping[PhaseName, Sequence[str]] = known[0].found if known else {}
-        found: dict[PhaseName, list[str]] = {}
-        for phase, start, stop in self.phases:
-            found.setdefault(phase, []).extend(self._ops[start:stop])
-        same = {phase: names for phase, names in before.items() if found.get(phase) == names}
-        kept: Mapping[PhaseName, Sequence[str]] = {**found, **same}
-        self._made["by_phase"] = Made(self._ops, kept)
-        return kept
+        return self._again("by_phase", self._steps, self._grouped, self._grouped_again)
 
     @cached_property
     def updates(self) -> bool:
@@ -132,6 +117,22 @@ class ProgramIndex:
         of = self._amended("gradients", holders, Counter, _recount)
         over = self._amended("edges", self.program.edges, _gradients, _recount)
         return _Either(of, over)
+
+    def _grouped(self, steps: Sequence[StepInfo]) -> dict[PhaseName, Sequence[str]]:
+        found: dict[PhaseName, list[str]] = {}
+        for phase, start, stop in self.phases:
+            found.setdefault(phase, []).extend(self._ops[start:stop])
+        return {**found}
+
+    def _grouped_again(
+        self,
+        old: Sequence[StepInfo],
+        before: Mapping[PhaseName, Sequence[str]],
+        now: Sequence[StepInfo],
+    ) -> dict[PhaseName, Sequence[str]]:
+        """_grouped(now), with what is equal in `before`."""
+        found = self._grouped(now)
+        return found | {phase: ops for phase, ops in before.items() if found.get(phase) == ops}
 
     @property
     def _steps(self) -> Sequence[StepInfo]:
@@ -178,7 +179,7 @@ class ProgramIndex:
     ) -> T:
         """afresh(now); where there is an earlier one of that name, what `again` makes of its
         entries, of it, and of the entries that there are now."""
-        known = self._known(what)
+        known = [made[what] for made in self._earlier if what in made]
         same = next((each for each in known if each.entries is now or each.entries == now), None)
         found: T
         if same is not None:
@@ -187,10 +188,6 @@ class ProgramIndex:
             found = again(*known[0], now) if known else afresh(now)
         self._made[what] = Made(now, found)
         return found
-
-    def _known(self, what: str) -> list[Made]:
-        """What there was of that name for earlier programs, the newest first."""
-        return [made[what] for made in self._earlier if what in made]
 
 
 def find_phases(steps: Sequence[StepInfo]) -> list[Stretch]:
