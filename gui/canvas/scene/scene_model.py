@@ -140,11 +140,11 @@ class SceneModel(QObject):
             self._awaited = None
             if not stay:
                 if len(places) < len(visible.boxes):
-                    places = self._completed(visible, places, found)
+                    places = box_placement.complete(visible, places, found)
                 given = new.view.positions  # those are the document's, to be undone with it
                 others = filterfalse(self._laid.__contains__, places)
                 self._laid.update([(id, places[id]) for id in others if id not in given])
-            if visible is self.arrays.visible and places == self._placed:
+            if visible is self.arrays.visible and _are_same(places, self._placed):
                 self._new_facts()
                 return
             arrays = self._scene(visible, places)
@@ -348,20 +348,13 @@ class SceneModel(QObject):
             self.raise_boxes([] if number is None else [number])
 
     def _known(self, visible: VisibleGraph, found: dict[str, Point]) -> dict[str, Point]:
-        """The centres of boxes that there are; found: of them and what is not visible."""
+        """The centres of boxes that there are; found: of them and what is not visible. Where there
+        are none, those that layout gave beside."""
         scene = self._arranged
-        if scene is not None and scene.visible is visible and scene.centres == found:
-            return scene.centres
+        there = None if scene is None or scene.visible is not visible else scene.centres
+        if there is not None and (not found or there == found):
+            return there
         return box_placement.known(visible, found)
-
-    def _completed(
-        self, visible: VisibleGraph, places: dict[str, Point], others: dict[str, Point]
-    ) -> dict[str, Point]:
-        """Places of all boxes; `others` has those of what is not visible, too."""
-        found = self._arranged
-        if not others and found is not None and found.visible is visible and found.centres:
-            return {**found.centres}
-        return box_placement.complete(visible, places, others)
 
     def _scene(
         self,

@@ -18,7 +18,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.typing import missing_inputs
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.canvas.scene import incremental_routing, visible_graph
+from gradstep.gui.canvas.scene import box_placement, incremental_routing, visible_graph
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.model import foreseen
 from tests.bench import training_graph
@@ -31,6 +31,7 @@ LARGE = (
     (gradstep_file, "_written"),
     (missing_inputs, "_find"),
     (required_python, "_may_ask"),
+    (box_placement, "layout"),
     (incremental_routing, "routed"),
 )
 
@@ -63,6 +64,7 @@ def test_the_window_goes_through_nothing_large_when_a_file_is_opened(
     driver.settle()
     assert here["single_links here"] == here["_found here"] == here["_written here"] == 0
     assert here["_find here"] == here["_may_ask here"] == here["routed here"] == 0
+    assert here["layout here"] == 0
     for _, name in LARGE:
         assert here[f"{name} beside"] >= 1, name
     assert driver.workspace.program is not None, "the engine read what was written beside"
