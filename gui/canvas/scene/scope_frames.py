@@ -112,9 +112,11 @@ class Framing:
         """Those that no other box and no other frame reaches into."""
         bounds, names = measured.bounds, [*self._members]
         alone = np.flatnonzero(measured.touched == self._sizes)
+        rects = bounds[alone]
         kept: set[int] = set()
         found = []
-        for number, near in zip(alone.tolist(), _reaching(bounds[alone]), strict=True):
+        reached = _touched(rects, rects.T[..., np.newaxis])
+        for number, near in zip(alone.tolist(), reached, strict=True):
             outer = self._outer[number]
             if kept.intersection(alone[near].tolist()) <= {*outer}:
                 kept.add(number)
@@ -189,20 +191,13 @@ def _bounds(
 
 
 def _touched(rects: np.ndarray, rect: np.ndarray) -> np.ndarray:
-    """bool[n]: the rectangles that touch another one."""
+    """bool[n]: the rectangles that touch another one; of some others at once, which are
+    float64[4, m, 1], bool[m, n]."""
     left, top, width, height = rect
     x, y, wide, tall = rects.T
     return np.asarray(
         (x < left + width) & (y < top + height) & (x + wide > left) & (y + tall > top)
     )
-
-
-def _reaching(rects: np.ndarray) -> np.ndarray:
-    """bool[k, k]: which rectangles touch which."""
-    x, y, wide, tall = rects.T
-    right, low = x + wide, y + tall
-    across = (x < right[:, None]) & (right > x[:, None])
-    return np.asarray(across & (y < low[:, None]) & (low > y[:, None]))
 
 
 def _title(name: str, outer: str) -> str:
