@@ -125,8 +125,7 @@ class Explanations(QObject):
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
         message = Why(of=next(names), wrt=next(names, ""))
-        wanted = lambda: is_awaited and number == self._round  # noqa: E731
-        self._workspace.request(message, (), answered, wanted)
+        self._workspace.request(message, (), answered, lambda: is_awaited and number == self._round)
 
     def _ask_wanted(self) -> None:
         wanted, self._wanted = list(self._wanted), {}

@@ -367,7 +367,7 @@ class OverlayState:
     def _find_uncarried(self, carried: AmendedDict[Edge, str]) -> AmendedSet[Edge]:
         """The wires on which there may be a gradient and is none. By what an edit made of the
         earlier ones: to look for each of thousands takes a while."""
-        key = path, _ = self._visible.on_path, carried
+        path = self._visible.on_path
         known: Any = self._kept.get("uncarried", ())  # that of an edit, and that before it
         found: AmendedSet[Edge] | None
         found = next((f for (p, c), f in known if p is path and c is carried), None)
@@ -378,7 +378,7 @@ class OverlayState:
             others = path.differing(path_before) | carried.differing(carried_before)
             now = {wire for wire in others if wire in path and wire not in carried}
             found = before.flip(now.symmetric_difference(filter(before.has, others)))
-        self._kept["uncarried"] = (key, found), *known[:1]
+        self._kept["uncarried"] = ((path, carried), found), *known[:1]
         return found
 
     @cached_property
