@@ -162,6 +162,7 @@ class Wrapped(Label):
         self.setWordWrap(True)
         self.setFont(mono(12) if code else sans())
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(_FIXED)  # Qt's own would have links that can be clicked
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setMinimumWidth(0)
         self.restyle()

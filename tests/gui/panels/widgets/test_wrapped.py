@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QEnterEvent
+from PySide6.QtGui import QContextMenuEvent, QCursor, QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
@@ -40,11 +40,11 @@ def select_all(paragraph: Wrapped) -> None:
 
 def come(paragraph: Wrapped) -> None:
     at = QPointF(5, 5)
-    paragraph.enterEvent(QEnterEvent(at, at, at))  # whatever else listens to the application
+    QApplication.sendEvent(paragraph, QEnterEvent(at, at, at))
 
 
 def leave(paragraph: Wrapped) -> None:
-    paragraph.leaveEvent(QEvent(QEvent.Type.Leave))
+    QApplication.sendEvent(paragraph, QEvent(QEvent.Type.Leave))
 
 
 def test_words_can_be_selected_and_copied(paragraph: Wrapped) -> None:
@@ -61,6 +61,20 @@ def test_words_can_be_selected_and_copied(paragraph: Wrapped) -> None:
     copy.trigger()
     menu.close()
     assert QApplication.clipboard().text() == WORDS
+
+
+@pytest.mark.parametrize("at", [QPoint(5, 5), QPoint(700, 500)], ids=["under", "beside"])
+def test_wherever_the_pointer_is_when_it_comes_up(qtbot: QtBot, at: QPoint) -> None:
+    QCursor.setPos(at)
+    made = Wrapped(lambda: DARK, "paragraph")
+    qtbot.addWidget(made)
+    made.setText(WORDS)
+    made.setGeometry(0, 0, 140, 60)
+    assert made.textInteractionFlags() == Qt.TextInteractionFlag.NoTextInteraction
+    made.show()
+    QApplication.processEvents()
+    leave(made)
+    assert made.textInteractionFlags() == Qt.TextInteractionFlag.NoTextInteraction
 
 
 def test_other_words_are_selected_anew(paragraph: Wrapped) -> None:
@@ -88,7 +102,7 @@ def test_of_many_widths_few_are_kept(paragraph: Wrapped) -> None:
 
 def test_only_under_the_pointer_it_costs_what_selecting_does(paragraph: Wrapped) -> None:
     none = Qt.TextInteractionFlag.NoTextInteraction
-    leave(paragraph)
+    leave(paragraph)  # it may have come up under the pointer, wherever the last test left that
     assert paragraph.textInteractionFlags() == none
     come(paragraph)
     assert paragraph.textInteractionFlags() == Qt.TextInteractionFlag.TextSelectableByMouse
