@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -66,9 +65,10 @@ class CellDelegate(QStyledItemDelegate):
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, cell: Cell) -> None:
         theme = self._theme()
         if cell.fill == "hatched":
-            view: Any = option.widget
-            first = QPoint(view.columnViewportPosition(0), view.rowViewportPosition(0))
-            panel_marks.hatch(painter, option.rect, theme, first)
+            view = option.widget
+            assert isinstance(view, QAbstractItemView)
+            first = view.visualRect(view.model().index(0, 0))
+            panel_marks.hatch(painter, option.rect, theme, first.topLeft())
         elif cell.fill:
             painter.fillRect(option.rect, theme.tone(cell.fill))
         panel_marks.row_state(painter, option.rect, option.state, theme, focus=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QMargins, QPoint, QRect
 from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QStyledItemDelegate
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QStyledItemDelegate, QTreeView
 from pytestqt.qtbot import QtBot
 
 from gradstep.gui.look import theme
@@ -97,13 +97,32 @@ def test_scrolling_by_a_row_paints_a_row(
     theme.apply(QApplication.instance(), DARK)
 
 
-def test_hatching_is_moved_with_what_it_is_behind(qtbot: QtBot) -> None:
+def hatched_table() -> QAbstractItemView:
+    return FlatTable(lambda: DARK, Emulated(), "emulated", (200, 200))
+
+
+def hatched_tree() -> QAbstractItemView:
+    view = QTreeView()
+    view.setItemDelegate(CellDelegate(lambda: DARK))
+    view.setModel(Emulated())
+    view.setColumnWidth(0, 200)
+    view.header().setStretchLastSection(False)
+    view.setColumnWidth(1, 200)
+    return view
+
+
+@pytest.mark.parametrize("make", [hatched_table, hatched_tree], ids=["table", "tree"])
+def test_hatching_is_moved_with_what_it_is_behind(
+    qtbot: QtBot, make: Callable[[], QAbstractItemView]
+) -> None:
     theme.apply(QApplication.instance(), DARK)
-    view = FlatTable(lambda: DARK, Emulated(), "emulated", (200, 200))
+    view = make()
     qtbot.addWidget(view)
     view.resize(240, IN_VIEW * 24)
     view.show()
     qtbot.wait(50)
+    size = view.viewport().rect().marginsRemoved(QMargins(0, 0, 55, 0)).size()
+    here = view.viewport().grab().toImage()
     for across in (3, 10, 55):
         view.horizontalScrollBar().setValue(across)
         QApplication.processEvents()
@@ -111,6 +130,8 @@ def test_hatching_is_moved_with_what_it_is_behind(qtbot: QtBot) -> None:
         view.viewport().update()
         QApplication.processEvents()
         assert moved == on_screen(view)
+        there = view.viewport().grab().toImage()
+        assert there.copy(QRect(QPoint(), size)) == here.copy(QRect(QPoint(across, 0), size))
 
 
 @pytest.mark.parametrize("ratio", [1, 2])
