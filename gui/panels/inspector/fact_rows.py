@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, sans
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.layout_rest import at_rest
@@ -133,7 +132,7 @@ class FactRows(QWidget):
     def _made(self, row: FactRow) -> _Kept:
         label = Text(self._theme, "muted", sans())
         label.set_text(row.caption)
-        label.setToolTip(plain(row.tip))
+        label.set_tip(row.tip)
         content = row.make()
         if row.fill is not None:
             row.fill(content)
@@ -151,8 +150,7 @@ class FactRows(QWidget):
             self._replace(kept, row.make())
         else:
             row.fill(kept.content)  # of its kind, and so as high
-        if row.tip != before.tip:
-            kept.label.setToolTip(plain(row.tip))
+        kept.label.set_tip(row.tip)
         return kept
 
     def _replace(self, kept: _Kept, content: QWidget) -> None:

@@ -45,7 +45,7 @@ class Text(QWidget):
     ) -> None:
         super().__init__()
         self._elide = elide
-        self._theme, self._tone, self._text = theme, tone, ""
+        self._theme, self._tone, self._text, self._tip = theme, tone, "", ""
         self._width = 0  # pixels of the text
         self.setFont(font or sans())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -64,6 +64,12 @@ class Text(QWidget):
             self.updateGeometry()
         self.update()
 
+    def set_tip(self, tip: str) -> None:
+        """What the tool tip says besides."""
+        if tip != self._tip:
+            self._tip = tip
+            self.setToolTip(plain(tip))
+
     def sizeHint(self) -> QSize:
         return QSize(self._width + 2, self.fontMetrics().height() + 4)
 
@@ -71,7 +77,8 @@ class Text(QWidget):
         return QSize(min(24, self._width + 2), self.fontMetrics().height() + 4)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        self.setToolTip(plain("" if self._width <= self.width() else self._text))
+        whole = "" if self._width <= self.width() else self._text
+        self.setToolTip(plain("\n".join(filter(None, (whole, self._tip)))))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
