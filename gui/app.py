@@ -24,9 +24,8 @@ from gradstep.gui.look import theme
 from gradstep.gui.model.settings import settings, state_folder
 from gradstep.gui.model.system_shutdown import Ending
 
-SWITCH = (
-    0.001  # seconds that the window waits for another thread's Python, each time; Python's are 5
-)
+# Seconds that the window waits for another thread's Python, each time; by default 0.005.
+SWITCH = 0.001
 
 
 def application(windowless: bool = False) -> QApplication:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import sys
 
-_READER = (
-    "shibokensupport.feature"  # of PySide6 6.5 and later; private, and nothing is lost if gone
-)
+# Of PySide6 6.5 and later; private, and nothing is lost if gone.
+_READER = "shibokensupport.feature"
 _QUESTION = "_mod_uses_pyside"  # whether a module does, by its source
 
 
