@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.panels.widgets.last_rooms import LastRooms
 
 
 class FlowLayout(QLayout):
@@ -17,7 +18,7 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._gap = gap
-        self._known: dict[int, list[QRect]] = {}  # places, by the room that they are in
+        self._known: LastRooms[list[QRect]] = LastRooms()  # places
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -33,12 +34,12 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         if not 0 <= index < len(self._items):
             return None
-        self._known = {}
+        self.invalidate()
         return self._items.pop(index)
 
     def invalidate(self) -> None:
         """Something in it is of another size, or comes or goes."""
-        self._known = {}
+        self._known.clear()
         super().invalidate()
 
     def expandingDirections(self) -> Qt.Orientation:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import Label, Worded, plain
 from gradstep.gui.look.theme import BODY, GRID, Theme, Tone, mono, sans
+from gradstep.gui.panels.widgets.last_rooms import LastRooms
 from gradstep.gui.panels.widgets.text_lines import ENDLESS, TextLines
 
 ThemeSource = Callable[[], Theme]
@@ -27,7 +28,6 @@ ThemeSource = Callable[[], Theme]
 BREAK = "\u200b"  # of no width; a line may end there
 _SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _FIXED = Qt.TextInteractionFlag.NoTextInteraction
-_ROOMS = 8  # that a paragraph is laid out in: Qt asks for a few, and whoever drags for hundreds
 _MOST = 80  # letters of a line, where a paragraph may be as wide as it wants
 _LONG = re.compile(r"[\w./:]{24,}")
 
@@ -164,7 +164,7 @@ class Wrapped(Label):
     ) -> None:
         super().__init__()
         self._theme, self._tone = theme, tone
-        self._lines: dict[int, TextLines] = {}  # by the room that they are in
+        self._lines: LastRooms[TextLines] = LastRooms()
         self.setObjectName(name)
         self.setWordWrap(True)
         self.setFont(mono(12) if code else sans())
@@ -179,7 +179,7 @@ class Wrapped(Label):
         text = _LONG.sub(lambda word: BREAK.join(word.group()), text)
         if visible(text) == super().text():
             return  # what is selected of it stays so
-        self._lines = {}
+        self._lines.clear()
         self._set_selectable(False)
         super().setText(text)
         self._set_selectable(self.underMouse())
@@ -219,8 +219,6 @@ class Wrapped(Label):
             found = self._lines.get(ENDLESS)
             if found is None or found.size.width() > room:
                 found = TextLines(super().text(), self.font(), room)
-            if len(self._lines) == _ROOMS:
-                del self._lines[next(iter(self._lines))]  # the one that was asked for first
             self._lines[room] = found
         return found
 

@@ -102,3 +102,14 @@ def test_what_changes_is_placed_as_if_it_had_been_so_from_the_beginning(
         copies = [new.itemAt(i).widget() for i in range(new.count())]
         for widget, copy in zip(there, copies, strict=True):
             assert widget.isHidden() or widget.geometry() == copy.geometry()
+
+
+def test_of_many_widths_few_are_kept(qapp: object) -> None:
+    room = QWidget()
+    flow = FlowLayout(room, GAP)
+    for width in (40, 70, 20):
+        flow.addWidget(Fixed(width, 20))
+    heights = [flow.heightForWidth(width) for width in range(30, 400)]
+    assert len(flow._known) <= 8, "a dock is dragged wider, pixel by pixel"
+    assert heights == [flow.heightForWidth(width) for width in range(30, 400)]
+    assert len({*heights}) == 3
