@@ -49,7 +49,19 @@ def test_what_is_over_its_target_is_marked_and_explained(written: str) -> None:
     assert "medians of 4 rounds" in written
 
 
-def test_the_notes_are_of_actions_that_there_are() -> None:
-    kinds = {"open", "edit", "undo", "look", "step", "inject"}
-    told = (*acting_page.NOTES, *acting_page.DEAF_NOTES, *acting_page.LINES)
-    assert {action.partition(":")[0] for action in told} <= kinds
+def test_each_note_is_of_an_action_that_is_measured_and_has_a_target() -> None:
+    measured = {row.partition(" | ")[0] for row in acting_page.PAGE.read_text().split("\n| ")}
+    told = {*acting_page.NOTES, *acting_page.DEAF_NOTES}
+    assert {*told, *acting_page.LINES} <= measured
+    assert all(any(acting.target_of(action, size) for size in acting.DEAF) for action in told)
+
+
+def test_the_page_says_why_of_all_that_is_over_its_target() -> None:
+    both, deaf = acting_page.PAGE.read_text().split("## How long the window is deaf at most")
+    for part, notes in ((both, acting_page.NOTES), (deaf, acting_page.DEAF_NOTES)):
+        rows = [row for row in part.splitlines() if row.startswith("| ") and "**" in row]
+        over = {row.split(" | ")[0].removeprefix("| ") for row in rows}
+        assert over, "of the largest graphs something always was"
+        for action in over:
+            found = [line for line in part.splitlines() if line.endswith(f": {notes[action]}")]
+            assert any(action in line for line in found), action
