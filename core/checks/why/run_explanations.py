@@ -13,7 +13,7 @@ from gradstep.core.autodiff.explain.loop_inlining import leave_out_loops, unroll
 from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.why import explanation_text
-from gradstep.core.checks.why.explanation_words import broadcast_index
+from gradstep.core.checks.why.explanation_words import broadcast_index, where
 from gradstep.core.checks.why.gradient_growth import growth
 from gradstep.core.checks.why.nonfinite_value import Origin
 from gradstep.core.checks.why.questioned_run import Recollection, state_of
@@ -35,17 +35,19 @@ _EMPTY = "it is empty, as what it is asked for has no elements"
 
 def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
     """Why a tensor is NaN, infinite or zero; or that it is not."""
-    array = there.array(ref)
-    if array is None:
+    place = there.place(ref)
+    array = None if place is None else there.read(place)
+    if place is None or array is None:
         dead = there.dead(ref)
         text = f"{ref.short} has no value: {dead or 'it has not been computed in this run'}."
         return Explanation("none", "untaken" if dead else "waiting", ref.op, None, (), text)
     state = state_of(array)
-    what = f"{ref.short} is {_WORDS.get(state, '')}"
+    iteration = where(place.ran)
+    name = f"{ref.short}{iteration}," if iteration else ref.short
     if state == "ok":
-        return Explanation(
-            "ok", "", None, None, (), f"{ref.short} {explanation_text.describe_range(array)}."
-        )
+        text = f"{name} {explanation_text.describe_range(array)}."
+        return Explanation("ok", "", None, None, (), text)
+    what = f"{name} is {_WORDS[state]}"
     if state == "zero":
         return _told(there, state, what, _first_zero(there.zero_origins(ref)), [ref.op])
     return _told(there, state, what, there.origins(ref), [ref.op])

@@ -17,6 +17,7 @@ from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
 from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
+from gradstep.core.debug.history.loop_iterations import NONE_CHOSEN
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
@@ -37,7 +38,8 @@ from gradstep.core.protocol.messages import Explanation
 class Explainer:
     """here: where gradients are looked at that no run of `session` computes; functions: for PyFunc,
     by their tokens; backend: where what no run has computed is run. session, run, step: the runs
-    that are looked at, up to number `run` as of `step` (by default all of it).
+    that are looked at, up to number `run` as of `step` (by default all of it), of loops in the
+    iterations that the session looks at.
     Ends with Cancelled where that is asked for."""
 
     def __init__(
@@ -52,7 +54,10 @@ class Explainer:
         self.here, self._functions = here, functions
         self._backend = backend or NumpyBackend()
         self._session = session
-        self._there = None if session is None else Recollection(session, run, step)
+        self._looked_at = NONE_CHOSEN if session is None else session.looked_at()
+        self._there = (
+            None if session is None else Recollection(session, run, step, looked_at=self._looked_at)
+        )
 
     @collector_paused()
     def value(self, name: str) -> Explanation:
@@ -88,7 +93,7 @@ class Explainer:
         except GradstepError as error:
             text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
             return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
-        return explain_value(Recollection(beside, 0, aside=True, past=self._there), ref)
+        return explain_value(self._recollected(beside), ref)
 
     # -- gradients -------------------------------------------------------------------------------
 
@@ -130,8 +135,13 @@ class Explainer:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
             path = find_flow_path(graph, derived, y, x)
             return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
-        there = Recollection(beside, 0, aside=True, past=self._there)
+        there = self._recollected(beside)
         return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
+
+    def _recollected(self, beside: DebugSession) -> Recollection:
+        """What a session computed that ran for this question."""
+        past, looked_at = self._there, self._looked_at
+        return Recollection(beside, 0, aside=True, past=past, looked_at=looked_at)
 
     def _beside(self, graph: Graph, fetches: Iterable[TensorRef]) -> DebugSession:
         """A session before its first run, which begins with what the run that is looked at began

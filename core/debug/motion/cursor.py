@@ -125,6 +125,12 @@ class Cursor:
         frame, chosen = self.frame(), replace(self.chosen, paired=bool(self.timeline.plan.loops))
         return frame.looking_at(self._with_way_there(frame, chosen)) if chosen else frame
 
+    def looked_at(self) -> ChosenIterations:
+        """The iterations that `view` looks into: that were chosen, or in which it stands."""
+        view = self.view()
+        stands = {there.loop.name: there.number for there in view.loops}
+        return replace(view.chosen, numbers={**view.chosen.numbers, **stands})
+
     def _with_way_there(self, frame: Frame, chosen: ChosenIterations) -> ChosenIterations:
         """With the iterations that the loops on the way back in which it stands go back through."""
         way: list[Operation] = []

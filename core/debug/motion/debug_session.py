@@ -236,6 +236,10 @@ class DebugSession(Moves[Stop]):
         """The iterations that somebody has chosen."""
         return self._cursor.chosen
 
+    def looked_at(self) -> ChosenIterations:
+        """The iterations that `view` looks into: that were chosen, or in which it stands."""
+        return self._cursor.looked_at()
+
     @property
     def changes(self) -> Sequence[Assignment]:
         """What variables were given by hand, in the order in which they were."""

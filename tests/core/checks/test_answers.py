@@ -198,7 +198,12 @@ VALUES: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], str
     (roots, "loss", {"x": 16},
      "loss is NaN: while/root (Sqrt) makes the first NaN, from while/d = -0.267949, in iteration 3 "
      "of while/While: a negative number has no root. To mend it, keep while/d at 0 or above."),
-    (roots, "while/root", {"x": 1e9}, "while/root is finite and not zero: it is 3.20311."),
+    (
+        roots,
+        "while/root",
+        {"x": 1e9},
+        "while/root, in iteration 4 of while/While, is finite and not zero: it is 3.20311.",
+    ),
     (of_x(tf.nn.softmax), "node", {"x": [1, 0, 0]},
      "node is finite and not zero: it lies in [0.211942, 0.576117]."),
 ]  # fmt: skip

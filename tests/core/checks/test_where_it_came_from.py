@@ -193,7 +193,9 @@ def test_a_tensor_in_a_loop_is_explained_where_it_broke_first() -> None:
     assert found.chain[0].iterations == [(4, "while/While")]
     adding = counting(3, lambda i, a: tf.add(a, i, name="sum"))
     healthy = why_value(adding, "while/sum", {"x": 1}, fetch="y")
-    assert healthy.text == "while/sum is finite and not zero: it is 4."
+    assert (
+        healthy.text == "while/sum, in iteration 3 of while/While, is finite and not zero: it is 4."
+    )
 
 
 def test_while_one_stands_in_the_loop() -> None:
