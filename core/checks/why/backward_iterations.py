@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gradstep.core.checks.why.recorded_values import LoopRan, Ran
-from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.loop import Loop, loop_of, way_to
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.table import branch_of
@@ -65,14 +65,26 @@ def iterations_back(ran: Ran, op: Operation) -> LoopRan | None:
     return None
 
 
-@memo_of_document(32)
-def plain(loop: Loop) -> Graph:
-    """The graph of an iteration without the loop's own Switches, as it is differentiated."""
-    own = {
+def passed_by(graph: Graph, ref: TensorRef) -> TensorRef | None:
+    """What a Switch passes on that is a loop's own, nested ones' too; None of any other tensor."""
+    around = way_to(graph, ref.op)
+    loop = loop_of(around[-1]) if around else None
+    return None if loop is None else _own_switches(loop).get(ref.op)
+
+
+def _own_switches(loop: Loop) -> dict[str, TensorRef | None]:
+    """The Switches by which a loop goes round -> what they pass on."""
+    return {
         op.name: op.inputs[0]
         for op in loop.graph
         if branch_of(op.type) == "switch" and op.inputs[1] == loop.cond
     }
+
+
+@memo_of_document(32)
+def plain(loop: Loop) -> Graph:
+    """The graph of an iteration without the loop's own Switches, as it is differentiated."""
+    own = _own_switches(loop)
 
     def passed(ref: TensorRef | None) -> TensorRef | None:
         return own[ref.op] if ref is not None and ref.op in own else ref

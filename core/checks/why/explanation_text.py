@@ -101,10 +101,7 @@ def stopper_link(
     as far as it has a value."""
     op = stopper.op
     ran, step, home = stopper.level.ran, stopper.step, there.stands(stopper.level.ran)
-    inside = ", ".join(
-        f"iteration {count + 1} of {loop}" for count, loop in stopper.level.iteration
-    )
-    text = _stopping(stopper, inputs) + (f", in {inside}" if inside else "")
+    text = _stopping(stopper, inputs) + where(stopper.level.iteration)
     return Link(
         node=op.name,
         op=op.name,
@@ -252,4 +249,4 @@ def _belonging(op: Operation) -> str:
 
 def _when(ran: Ran, home: Recollection | None) -> str:
     elsewhere = home is not None and ran.rank[0] != home.number
-    return where(ran) + (f", in run {ran.rank[0] + 1}" if elsewhere else "")
+    return where(ran.within) + (f", in run {ran.rank[0] + 1}" if elsewhere else "")

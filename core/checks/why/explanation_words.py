@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.checks.why.recorded_values import Ran
 from gradstep.core.graph.number_kinds import kind_of
 
 Index = tuple[int, ...]
@@ -60,9 +59,10 @@ def broadcast_index(shape: Sequence[int], index: Index) -> Index | None:
     return tuple(0 if size == 1 else i for i, size in zip(last, shape, strict=True))
 
 
-def where(ran: Ran) -> str:
-    """ ", in iteration 2 of loop", or nothing outside of loops."""
-    inside = [f"iteration {count + 1} of {loop}" for count, loop in ran.within]
+def where(within: Iterable[tuple[int, str]]) -> str:
+    """ ", in iteration 2 of loop", or nothing outside of loops. within: of each the number, counted
+    from 0, and the loop."""
+    inside = [f"iteration {count + 1} of {loop}" for count, loop in within]
     return f", in {', '.join(inside)}" if inside else ""
 
 

@@ -84,7 +84,7 @@ class Recollection:
     def place(self, ref: TensorRef) -> RecordedValue | None:
         """The value that a tensor is; of a tensor in a loop in the iteration that is looked at.
         None where it has not been computed, or is dead."""
-        ran = self._around(ref)
+        ran = self.around(ref)
         return None if ran is None else _held_in(ran, ref)
 
     def array(self, ref: TensorRef) -> np.ndarray | None:
@@ -107,13 +107,13 @@ class Recollection:
 
     def dead(self, ref: TensorRef) -> str:
         """Why a tensor is dead; "" where it is not."""
-        ran = self._around(ref)
+        ran = self.around(ref)
         if ran is None or ref not in ran.plan.alive or ran.plan.step_of[ref.op] >= ran.done:
             return ""
         found = why_dead(ran.plan, ref, ran.held)
         return "" if found is None else found.reason
 
-    def _around(self, ref: TensorRef) -> Ran | None:
+    def around(self, ref: TensorRef) -> Ran | None:
         """The run, or the iteration of a loop that is looked at, which a tensor is one of. None
         where the loop has not run."""
         if self.run.value_of(ref) is not None:
@@ -130,6 +130,7 @@ class Recollection:
         loop = LoopRan(ran, step)
         if self._looked_at.number(loop.step.op, loop.count) is None:
             for number in range(loop.count):
+                check_cancelled()
                 found = self._further(loop.iteration(number), loops[1:], ref)
                 place = None if found is None else _held_in(found, ref)
                 array = None if place is None else self.read(place)

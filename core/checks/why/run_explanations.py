@@ -42,7 +42,7 @@ def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
         text = f"{ref.short} has no value: {dead or 'it has not been computed in this run'}."
         return Explanation("none", "untaken" if dead else "waiting", ref.op, None, (), text)
     state = state_of(array)
-    iteration = where(place.ran)
+    iteration = where(place.ran.within)
     name = f"{ref.short}{iteration}," if iteration else ref.short
     if state == "ok":
         text = f"{name} {explanation_text.describe_range(array)}."
@@ -91,7 +91,7 @@ def _told(
 
 class GradientQuestion:
     """d(of)/d(wrt), which exists. graph: the forward graph; derived: its differentiation, which has
-    been run."""
+    been run. Of a tensor in a loop it is the gradient in the iteration that `there` looks at."""
 
     def __init__(
         self,
@@ -103,7 +103,11 @@ class GradientQuestion:
     ) -> None:
         self._there, self._graph, self._of, self._wrt = there, graph, of, wrt
         self._whole, self._derived = derived, leave_out_loops(graph, derived)
-        self._name = f"d {of.short} / d {wrt.short}"
+        self._flow = ZeroFlow(there.again, there.run, graph, derived)
+        self._in_loop = wrt.op not in graph
+        self._level = self._flow.level(there.around(derived.gradients[wrt]))
+        iteration = where(self._level.iteration)
+        self._name = f"d {of.short} / d {wrt.short}{iteration}{',' if iteration else ''}"
 
     def explanation(self) -> Explanation:
         """Why it is NaN, infinite or zero; or that it is not."""
@@ -142,11 +146,15 @@ class GradientQuestion:
         return [before[0], *found[1:]] if first.kind == before[0].kind else found
 
     def _without_value(self, gradient: TensorRef) -> Explanation:
-        why = say_why_untaken(self._derived.graph, gradient.op, self._there.array)
-        if why:
-            text = f"{self._name} has no value: it is in a branch that was not taken because {why}."
+        if self._in_loop:
+            reason = self._there.dead(gradient)
+        else:
+            why = say_why_untaken(self._derived.graph, gradient.op, self._there.array)
+            reason = f"it is in a branch that was not taken because {why}" if why else ""
+        if reason:
+            text = f"{self._name} has no value: {reason}."
             return Explanation("none", "untaken", self._wrt.op, None, (), text)
-        text = f"{self._name}: it exists; run the graph to see its value."
+        text = f"{self._name.rstrip(',')}: it exists; run the graph to see its value."
         return Explanation("ok", "", None, None, self._path(self._wrt.op), text)
 
     def _ok(self, array: np.ndarray) -> Explanation:
@@ -156,21 +164,25 @@ class GradientQuestion:
             size = f"it is finite and not zero (norm {explanation_text.norm(array)})"
         else:
             size = _EMPTY
-        found = growth(self._graph, self._derived, self._wrt, self._there.array)
+        found = None
+        if not self._in_loop:  # its wires have a value in each iteration
+            found = growth(self._graph, self._derived, self._wrt, self._there.array)
         cause = "" if found is None else found.cause
         more = f"; {found.text}" if found is not None and cause else ""
         node = found.by[0][0] if found is not None and cause else None
         path = self._path(self._wrt.op)
-        return Explanation("ok", cause, node, None, path, f"{self._name}: {size}{more}.")
+        text = f"{self._name.rstrip(',')}: {size}{more}."
+        return Explanation("ok", cause, node, None, path, text)
 
     def _zero(self, what: str) -> Explanation:
         there, of, wrt = self._there, self._of, self._wrt
-        missed = find_untaken(self._graph, self._derived, of, wrt, there.array)
+        missed = None
+        if not self._in_loop:  # there the way back is told of, iteration by iteration
+            missed = find_untaken(self._graph, self._derived, of, wrt, there.array)
         if missed is not None:
             text = f"{what}: {missed.node} is in a branch that was not taken because {missed.why}."
             return Explanation("zero", "untaken", missed.node, None, missed.path, text)
-        flow = ZeroFlow(there.again, there.run, self._graph, self._whole)
-        found = sorted(flow.stoppers(wrt), key=_vagueness)
+        found = sorted(self._flow.stoppers(wrt, self._level), key=_vagueness)
         if not found:
             return Explanation("zero", "", wrt.op, None, self._path(wrt.op), f"{what}.")
         first = found[0]

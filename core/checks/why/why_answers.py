@@ -13,6 +13,7 @@ from gradstep.core.autodiff.explain.gradient_paths import find_flow_path, find_f
 from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
+from gradstep.core.checks.why.backward_iterations import passed_by
 from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
 from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
@@ -105,10 +106,30 @@ class Explainer:
         program = session.program
         for derived in program.derived:
             gradient = derived.gradients.get(x)
-            if derived.of == (y,) and gradient is not None and there.array(gradient) is not None:
+            if derived.of != (y,):
+                continue
+            if gradient is not None and there.array(gradient) is not None:
                 question = GradientQuestion(there, program.forward, derived, y, x)
                 return self._cut(program.forward, y, x, question.explanation())
+            if way_to(program.forward, x.op):  # by itself nobody can ask for it
+                return self._within(program.forward, derived, y, x)
         return None
+
+    def _within(
+        self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef
+    ) -> missing_gradient.Explanation:
+        """Of a tensor in a loop, from a run of its own that computes all of `derived`."""
+        if x in derived.gradients:
+            return self._run(graph, derived, y, x)
+        passed = passed_by(graph, x)
+        if passed is not None:
+            name = f"d {y.short} / d {x.short}"
+            text = (
+                f"{name} is None: {x.op} (Switch) is the loop's own, and not differentiated by "
+                f"itself; ask of {passed.short}, which it passes on."
+            )
+            return missing_gradient.Explanation("none", "not_differentiable", x.op, None, (), text)
+        return explain_none(*unroll_loops(graph, derived), y, x, flatten_loops(graph))
 
     def _asked(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation:
         """From the graph, and from a run of its own."""
@@ -157,6 +178,8 @@ class Explainer:
         self, graph: Graph, y: TensorRef, x: TensorRef, found: missing_gradient.Explanation
     ) -> missing_gradient.Explanation:
         """With what is to be said of feeds that are in the way."""
+        if x.op not in graph:  # in a loop
+            return found
         fed = {ref for ref in self.here.given if ref.op in graph}
         fed = {ref for ref in fed if graph[ref.op].type not in VARIABLES}
         cut = find_cutting_feeds(graph, y, x, fed)

@@ -21,7 +21,7 @@ from gradstep.core.checks.why.backward_iterations import Level, iterations_back,
 from gradstep.core.checks.why.explanation_words import Index, broadcast_index
 from gradstep.core.checks.why.lost_cotangents import Place, Wire, is_alive
 from gradstep.core.checks.why.operand_probes import others, without_zeros
-from gradstep.core.checks.why.recorded_values import LoopRan, Ran
+from gradstep.core.checks.why.recorded_values import LoopRan, OneIteration, Ran
 from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp
 from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.graph.loop import loop_of
@@ -82,11 +82,20 @@ class ZeroFlow:
         self._seen: set[tuple[object, TensorRef]] = set()
         self._dead: list[Stopper] = []
 
-    def stoppers(self, wrt: TensorRef) -> list[Stopper]:
+    def level(self, ran: Ran | None) -> Level:
+        """That of an iteration of the way back; else the run as a whole."""
+        if not isinstance(ran, OneIteration):
+            return self._whole
+        around = self.level(ran.loop.around)
+        forward = around.graph[ran.loop.step.op.origin]
+        return level_of(around, forward, ran.loop, ran.number)
+
+    def stoppers(self, wrt: TensorRef, level: Level | None = None) -> list[Stopper]:
         """All that are met, those nearest to `wrt` first; a branch that was not taken in a loop
-        where there is nothing else. None where they cannot be told."""
+        where there is nothing else. None where they cannot be told. level: where `wrt` is, of a
+        tensor in a loop."""
         found: list[Stopper] = []
-        places = [Place(self._whole, wrt)]
+        places = [Place(level or self._whole, wrt)]
         while places:
             place = places.pop()
             key = (place.level.ran.rank, place.ref)

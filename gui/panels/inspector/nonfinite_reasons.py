@@ -39,8 +39,7 @@ class Reasons(QWidget):
         """Of a node of the document: its first output."""
         space, ref = self._workspace, op.output()
         of = find_differentiated(space, ref) if space.program is not None else None
-        # Of what is in a loop each iteration has a gradient of its own.
-        there = of is not None and of.op != op.name and op.name in space.document.graph
+        there = of is not None and of.op != op.name
         gradient = space.gradient(str(ref)) if there else None
         # Zero that is drawn, fed or begun with says by itself where it comes from.
         drawn = not op.inputs and state_of(space.value(str(ref))) == "zero"
@@ -61,7 +60,8 @@ class Reasons(QWidget):
             card.hide()
             return
         found = self._workspace.whys.want(of.short, wrt)
-        if found is not None and found.state == "ok":  # it is about another iteration of a loop
+        # A run of its own has not what was given by hand in a loop.
+        if found is not None and found.state == "ok":
             card.hide()
             return
         name = f"dL/d{wrt}" if wrt else of.short

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.why.questioned_run import Recollection
+from gradstep.core.checks.why.questioned_run import Recollection, state_of
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -17,11 +18,12 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import Explanation
 from tests.core.checks.test_among_others import looped, masked_or_doubled
 from tests.core.debug.test_chosen_iterations import backward, loops_of
 from tests.support import looping
 from tests.support.random_loops import SEEDS, RandomLoops
-from tests.support.whys import given, graph_of
+from tests.support.whys import Build, given, graph_of
 
 
 def why(session: DebugSession, name: str) -> str:
@@ -34,9 +36,8 @@ def recollected(session: DebugSession) -> Recollection:
     return Recollection(session, 0, looked_at=session.looked_at())
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("chosen", [None, 0, 1])
-def test_it_is_asked_of_the_value_that_is_shown(seed: int, chosen: int | None) -> None:
+def random_session(seed: int, differentiated: bool = False) -> DebugSession:
+    """Random loops; differentiated: with the gradients of the first of their results."""
     builder = GraphBuilder()
     with builder.as_default():
         made = RandomLoops(
@@ -45,8 +46,29 @@ def test_it_is_asked_of_the_value_that_is_shown(seed: int, chosen: int | None) -
         fetches = tuple(y.ref for y in made.ys)
     graph = builder.build()
     feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
-    session = DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
+    if not differentiated:
+        return DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
+    wrt = tuple(x.ref for x in made.xs)
+    derived = differentiate(graph, GradientRequest(of=fetches[:1], wrt=wrt))
+    there = tuple(derived.gradients[x] for x in wrt if x in derived.gradients)
+    return DebugSession(
+        Program(
+            derived.graph,
+            graph,
+            fetches=(*fetches, *there),
+            feeds=feeds,
+            gradients=derived.gradients,
+            derived=(derived,),
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("chosen", [None, 0, 1])
+def test_it_is_asked_of_the_value_that_is_shown(seed: int, chosen: int | None) -> None:
+    session = random_session(seed)
     session.continue_()
+    graph = session.program.graph
     for loop in loops_of(session) if chosen is not None else ():
         session.choose_iteration(loop, chosen)
     there, view = recollected(session), session.view()
@@ -136,3 +158,104 @@ def test_of_a_branch_that_this_iteration_did_not_take_it_says_so() -> None:
         "in iteration 2 of while/While, is finite and not zero: it is 4."
     )
     assert graph_around(graph, twice)[twice].type == "Mul"
+
+
+def differentiated(build: Build, wrt: str = "x", **values: Any) -> DebugSession:
+    """With the gradient of loss."""
+    graph = graph_of(build)
+    derived = differentiate(graph, GradientRequest.to("loss", wrt))
+    return DebugSession(
+        Program(
+            derived.graph,
+            graph,
+            fetches=(TensorRef("loss"), derived.gradients[TensorRef(wrt)]),
+            feeds=given(values),
+            gradients=derived.gradients,
+            derived=(derived,),
+        )
+    )
+
+
+def why_gradient(session: DebugSession, wrt: str, of: str = "loss") -> Explanation:
+    here = Situation(session.program.forward, GradientRequest(), {}, dict(session.program.feeds))
+    stop = session.stop
+    return Explainer(here, session=session, run=stop.run, step=stop.step).gradient(of, wrt)
+
+
+def vanishing(i: Tensor, a: Tensor, c: Tensor) -> Tensor:
+    """In the third iteration nothing goes back."""
+    return tf.multiply(a, tf.cast(tf.not_equal(i, 2), "float32"), name="times") + c
+
+
+def test_a_gradient_in_a_loop_is_explained_where_it_is_looked_at() -> None:
+    session = differentiated(looped(vanishing, 4), x=1, c=1)
+    session.continue_()
+    for number in (2, 3):
+        session.choose_iteration("while/While", number)
+        assert why_gradient(session, "while/times").text == (
+            f"d loss / d while/times, in iteration {number + 1} of while/While: it is finite and "
+            "not zero (norm 1)."
+        )
+    for number in (0, 1):
+        session.choose_iteration("while/While", number)
+        found = why_gradient(session, "while/times")
+        assert found.text.startswith(
+            f"d loss / d while/times, in iteration {number + 1} of while/While, is zero: a "
+            "gradient arrives at while/times (Mul) and none of it goes on"
+        )
+        assert found.chain[0].iterations == [(2, "while/While")]
+
+
+def test_where_it_stands_in_the_loop_on_the_way_back_that_gradient_is_meant() -> None:
+    session = differentiated(looped(vanishing, 4), x=1, c=1)
+    back = next(name for name in loops_of(session) if name.startswith("gradients/"))
+    session.run_to(back)
+    session.step_into()
+    states = {}
+    while session.stop.inside and session.stop.inside[0].iteration < 4:
+        number = 4 - session.stop.inside[0].iteration
+        shown = session.view().gradient("while/times")
+        if shown is not None:
+            found = why_gradient(session, "while/times")
+            assert f"in iteration {number} of while/While" in found.text
+            assert found.state == state_of(shown)
+            states[number] = found.state
+        session.step()
+    assert states == {4: "ok", 3: "ok", 2: "zero", 1: "zero"}
+
+
+def test_what_has_no_gradient_in_a_loop_says_why() -> None:
+    session = differentiated(looped(vanishing, 4), x=1, c=1)
+    session.continue_()
+    loop = session.program.forward["while/While"].attrs["loop"]
+    assert "is None" in why_gradient(session, loop.cond.short).text
+    switch = next(
+        op for op in loop.graph if op.type == "Switch" and op.inputs[0].op == loop.variables[1]
+    )
+    found = why_gradient(session, switch.name)
+    assert found.text == (
+        f"d loss / d {switch.name} is None: {switch.name} (Switch) is the loop's own, and not "
+        f"differentiated by itself; ask of {loop.variables[1]}, which it passes on."
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("chosen", [None, 0, 1])
+def test_of_each_gradient_in_a_loop_what_is_shown_is_explained(
+    seed: int, chosen: int | None
+) -> None:
+    session = random_session(seed, differentiated=True)
+    session.continue_()
+    for loop in loops_of(session) if chosen is not None else ():
+        session.choose_iteration(loop, chosen)
+    view, forward = session.view(), session.program.forward
+    of = session.program.derived[0].of[0].short
+    for op in within(forward):
+        ref = op.output()
+        if not way_to(forward, op.name):
+            continue
+        found, shown = why_gradient(session, ref.short, of), view.gradient(ref)
+        if shown is None:
+            assert found.state in ("none", "ok"), (ref, found.text)
+        elif isinstance(shown, np.ndarray):
+            assert found.state == state_of(shown), (ref, found.text)
