@@ -26,9 +26,7 @@ def rectangle(view: Array, row: int, rows: int, column: int, columns: int) -> Ar
     columns = min(columns, width - column, MOST)
     rows = min(rows, height - row, MOST // max(columns, 1))
     if view.ndim < 2:
-        return np.array(view.reshape(-1)[row : row + rows]).reshape(rows, -1)[
-            :, column : column + columns
-        ]
+        return np.array(view.reshape(-1)[row : row + rows])[:, None][:, column : column + columns]
     lines = np.unravel_index(np.arange(row, row + rows), view.shape[:-1])
     index: tuple[Any, ...] = (*lines, slice(column, column + columns))
     return np.asarray(view[index])
