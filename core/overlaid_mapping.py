@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
+from itertools import chain
 from typing import Any, TypeVar, overload
 
 K = TypeVar("K")
@@ -17,8 +18,9 @@ def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
     """The same entries, to be changed here and there. Nobody may change `entries` from here on: it
     is looked up in what they are. They come in no order."""
     if isinstance(entries, OverlaidMapping):
-        few = _MANY * len(entries.own) <= len(entries.below)
-        return OverlaidMapping(entries.below, entries.own.copy()) if few else entries.copy()
+        if _MANY * len(entries.own) > len(entries.below):
+            entries.put_down()
+        return OverlaidMapping(entries.below, entries.own.copy())
     if len(entries) < _SMALL or not isinstance(entries, dict):
         return dict(entries)
     return OverlaidMapping(entries, {})
@@ -30,6 +32,15 @@ def laid_open(entries: MutableMapping[K, V], changes: int) -> MutableMapping[K, 
         return entries
     few = _MANY * (len(entries.own) + changes) <= len(entries.below)
     return entries if few else entries.copy()
+
+
+def has_any(entries: Mapping[K, V], keys: Iterable[K]) -> bool:
+    """Whether any of these keys is there; of very many, in C."""
+    if not isinstance(entries, OverlaidMapping):
+        return any(map(entries.__contains__, keys))
+    own, keys = entries.own, [*keys]
+    found = chain(*(filter(each.__contains__, keys) for each in (own, entries.below)))
+    return any(own.get(key) is not _GONE for key in found)
 
 
 class OverlaidMapping(MutableMapping[K, V]):
@@ -98,12 +109,18 @@ class OverlaidMapping(MutableMapping[K, V]):
     def values(self) -> ValuesView[V]:
         return self.copy().values()
 
+    def put_down(self) -> None:
+        """Let all that lies over be below: whoever goes on from here again and again, as after each
+        undo, would else copy all each time."""
+        self.below = self.copy()  # first: what another thread looks up in between is the same
+        self.own = {}
+
     def copy(self) -> dict[K, V]:
         """All entries, in a dictionary of their own."""
         found = self.below.copy()
         for key, value in self.own.items():
             if value is _GONE:
-                del found[key]
+                found.pop(key, None)
             else:
                 found[key] = value
         return found

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.overlaid_mapping import OverlaidMapping, overlaid
+from gradstep.core.overlaid_mapping import OverlaidMapping, has_any, overlaid
 from gradstep.core.spliced_mapping import copied
 
 BASE = {n: str(n) for n in range(2_000)}
@@ -64,9 +64,28 @@ def test_what_lies_over_it_is_not_seen_below() -> None:
         del second[3]
 
 
-def test_one_with_much_of_its_own_is_copied_and_so_is_a_small_one() -> None:
-    much = overlaid(dict(BASE))
+def test_one_with_much_of_its_own_is_put_down_once_and_a_small_one_is_copied() -> None:
+    base = dict(BASE)
+    much = overlaid(base)
+    assert isinstance(much, OverlaidMapping)
     much.update(dict.fromkeys(range(500), "new"))
-    assert type(overlaid(much)) is dict
-    assert overlaid(much) == much.copy()  # type: ignore[attr-defined]
+    del much[600]
+    wanted = much.copy()
+    first, second = overlaid(much), overlaid(much)
+    assert isinstance(first, OverlaidMapping)
+    assert isinstance(second, OverlaidMapping)
+    assert first.below is second.below is much.below
+    assert first.own == second.own == much.own == {}
+    first[1] = "other"
+    assert second.copy() == much.copy() == wanted
+    assert base == BASE
     assert type(overlaid({1: 2})) is dict
+
+
+@given(st.lists(MOVES, max_size=10), st.sets(st.integers(1_990, 2_010)))
+def test_whether_it_has_any_of_some_keys(moves: list[tuple[str, int]], keys: set[int]) -> None:
+    ours = overlaid(dict(BASE))
+    for move, key in moves:
+        _do(ours, move, key)
+    wanted = not keys.isdisjoint(ours)
+    assert has_any(ours, keys) == has_any(dict(ours.items()), iter(keys)) == wanted

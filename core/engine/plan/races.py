@@ -28,6 +28,7 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Graph
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import has_loops
+from gradstep.core.overlaid_mapping import has_any
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
@@ -86,7 +87,7 @@ def may_race(graph: Graph, drawn: Container[str], asked: Iterable[str]) -> bool:
 
 def _has_writers(plan: Plan, graph: Graph) -> bool:
     """Whether a step of `graph` may write to a variable."""
-    return any(map(plan.needed.counts.__contains__, _writers(graph)))
+    return has_any(plan.needed.counts, _writers(graph))
 
 
 def _writers(graph: Graph) -> Iterator[str]:
