@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import compress, count
+from operator import attrgetter
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.step_groups import Group, owner
+from gradstep.core.engine.plan.step_groups import Group, group_steps, owner
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Operation, Phase
 from gradstep.core.graph.scopes import parents
 
 Steps = Sequence[int]  # numbers, ascending
+_ORIGIN = attrgetter("op.origin")
 
 
 class StepIndex:
@@ -22,8 +25,12 @@ class StepIndex:
 
     def __init__(self, plan: Plan, breakpoints: Iterable[Breakpoint]) -> None:
         self.plan = plan
-        scopes = (b.target for b in breakpoints if b.kind is BreakpointKind.SCOPE)
+        targets: dict[BreakpointKind, set[str]] = {}
+        for each in breakpoints:
+            targets.setdefault(each.kind, set()).add(each.target)
+        scopes = targets.get(BreakpointKind.SCOPE, ())
         self._wanted = frozenset(scope.rstrip("/") for scope in scopes) - {""}
+        self._differentiated = frozenset(targets.get(BreakpointKind.GRADIENT, ()))
 
     def matching(self, breakpoint: Breakpoint) -> Steps:
         """The steps that one of the breakpoints names, if it is on no gradient and no variable."""
@@ -50,9 +57,15 @@ class StepIndex:
 
     @cached_property
     def gradients(self) -> Mapping[str, Sequence[Group]]:
-        """Forward operation -> the groups of steps that make its gradients."""
+        """Forward operation, if one of the breakpoints is on its gradients -> the groups of steps
+        that make these. In C but for what belongs to such an operation: all the groups of a plan
+        are made when somebody steps over them."""
         found: dict[str, list[Group]] = {}
-        for group in self.plan.groups:
+        steps, names, step_of = self.plan.steps, self._differentiated, self.plan.step_of
+        own = (step_of[name] for name in names if name in step_of)
+        theirs = compress(count(), map(names.__contains__, map(_ORIGIN, steps)))
+        places = sorted({*own, *theirs})
+        for group in group_steps([steps[place].op for place in places], places):
             if group.phase is Phase.BACKWARD:
                 found.setdefault(group.origin, []).append(group)
         return found

@@ -26,14 +26,22 @@ def owner(op: Operation) -> str:
     return op.name if op.phase is Phase.FORWARD else op.origin or op.name
 
 
-def group_steps(operations: Sequence[Operation]) -> tuple[Group, ...]:
-    """Maximal runs of operations of one phase and owner."""
+def group_steps(
+    operations: Sequence[Operation], places: Sequence[int] | None = None
+) -> tuple[Group, ...]:
+    """Maximal runs of operations of one phase and owner. places: those of the steps, ascending,
+    where not all are given."""
     groups: list[Group] = []
-    start = 0
-    for (phase, origin), members in groupby(operations, lambda op: (op.phase, owner(op))):
-        stop = start + sum(1 for _ in members)
+    phase, origin, start, stop = Phase.FORWARD, "", 0, -1
+    for place, op in zip(places or range(len(operations)), operations, strict=True):
+        of = owner(op)
+        if place != stop or op.phase is not phase or of != origin:
+            if stop >= 0:
+                groups.append(Group(phase, origin, start, stop))
+            phase, origin, start = op.phase, of, place
+        stop = place + 1
+    if stop >= 0:
         groups.append(Group(phase, origin, start, stop))
-        start = stop
     return tuple(groups)
 
 
