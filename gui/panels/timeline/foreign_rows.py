@@ -10,20 +10,21 @@ from gradstep.core.graph.model import Graph
 
 
 class ForeignRows:
-    """Of one graph; nothing in it is foreign where nothing was traced."""
+    """Of one graph; nothing in it is foreign where nothing was traced. scopes: operation -> the one
+    with all that is of its row; see foreign_scopes."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self._scopes = foreign_scopes(graph)
+        self.scopes = foreign_scopes(graph)
 
     def key(self, name: str) -> str:
         """The same for all operations of one row: a scope with a slash, or the name itself."""
-        scope = self._scopes.get(name)
+        scope = self.scopes.get(name)
         return f"{scope}/" if scope else name
 
     def keys(self, names: Iterable[str]) -> Iterable[str]:
         """Of many, in their order."""
-        return map(self.key, names) if self._scopes else names
+        return map(self.key, names) if self.scopes else names
 
     def label(self, key: str) -> str:
         """As the row names it: "conv1/conv2d (aten.conv2d)"; "" for what was never foreign."""

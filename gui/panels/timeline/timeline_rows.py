@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import add, attrgetter
-from typing import overload
+from typing import NamedTuple, overload
 
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
-from gradstep.gui.model.program_index import ProgramIndex, Stretch, find_breaks, find_phases
+from gradstep.gui.model.program_index import (
+    EARLIER,
+    ProgramIndex,
+    Stretch,
+    find_breaks,
+    find_phases,
+)
 from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
@@ -105,6 +111,19 @@ class StepRows(Rows):
         return StepRow(number, number + 1, s.phase, s.op, s.type, (s.op,), tuple(s.outputs))
 
 
+class _Grouping(NamedTuple):
+    """Where the rows of some steps begin, and how long what they say is. scopes: of ForeignRows."""
+
+    steps: Sequence[StepInfo]
+    scopes: Mapping[str, str]
+    starts: Sequence[int]
+    lengths: Sequence[int]
+
+    def is_of(self, steps: Sequence[StepInfo], foreign: ForeignRows) -> bool:
+        """Whether these steps are grouped in the same way."""
+        return (self.steps is steps or self.steps == steps) and self.scopes == foreign.scopes
+
+
 class GroupRows(Rows):
     """One row for each forward operation, its gradient, and each variable's update."""
 
@@ -116,13 +135,25 @@ class GroupRows(Rows):
         foreign: ForeignRows | None = None,
     ) -> None:
         """index: of the program, where somebody has it. before: of the program that an edit made
-        this one of: what the edit did not touch is taken over. foreign: what of a traced graph
-        has one row."""
+        this one of: what the edit did not touch is taken over; all, where it was undone, of the one
+        before that. foreign: what of a traced graph has one row."""
         self._foreign = foreign or ForeignRows(Graph())
         self._index = index or ProgramIndex(program)
         self._program = program
-        steps = program.steps
-        self._lengths: list[int] = []
+        self._lengths: Sequence[int] = ()
+        known = before._known if isinstance(before, GroupRows) else ()
+        steps, foreign = program.steps, self._foreign
+        same = next((each for each in known if each.is_of(steps, foreign)), None)
+        if same is not None:
+            super().__init__(steps, same.starts)
+            self._lengths = same.lengths
+        else:
+            self._find(steps, before)
+        # No rows, which hold a program, and those before them: the one of each edit would stay.
+        now = _Grouping(steps, foreign.scopes, self.starts, self._lengths)
+        self._known: tuple[_Grouping, ...] = (now, *known)[:EARLIER]
+
+    def _find(self, steps: Sequence[StepInfo], before: Rows | None) -> None:
         if isinstance(before, GroupRows) and before.stop == len(steps):
             places = changed_places(before.steps, steps)
             if places is not None:

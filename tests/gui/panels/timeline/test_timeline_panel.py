@@ -13,10 +13,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
-from gradstep.core.graph.model import Operation
+from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
+from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.protocol.message_parts import LoopPlace
 from gradstep.core.protocol.messages import Notate, ProgramInfo, StepInfo
 from gradstep.gui.model.program_index import ProgramIndex
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 from gradstep.gui.panels.timeline.timeline_model import (
     NUMBER,
     OPERATION,
@@ -100,6 +102,34 @@ def test_a_few_steps_in_other_places_are_all_that_is_looked_at() -> None:
     assert index.steps
     done = lines_run(lambda: GroupRows(program, index, before))
     assert sum(done.values()) < 200
+
+
+@given(STEPS, STEPS, STEPS)
+def test_groups_after_an_undo_are_those_of_before(
+    steps: list[StepInfo], edited: list[StepInfo], further: list[StepInfo]
+) -> None:
+    rows = GroupRows(program_of(steps))
+    for now in (edited, steps, further, edited, further):
+        rows, anew = GroupRows(program_of([*now]), before=rows), GroupRows(program_of(now))
+        assert [*rows] == [*anew]
+        assert rows.longest_name == anew.longest_name
+
+
+def test_an_undo_that_brings_back_most_steps_looks_at_none_of_them() -> None:
+    names = [f"op{number}" for number in range(400)]
+    steps = [StepInfo(op=n, type="Neg", phase="forward", origin=n) for n in names]
+    before = GroupRows(program_of(steps))
+    edited = GroupRows(program_of(steps[:20]), before=before)
+    assert GroupRows(program_of(steps), before=edited).starts is before.starts
+
+
+def test_an_undo_groups_the_same_steps_by_what_is_foreign_now() -> None:
+    steps = [StepInfo(op=n, type="Neg", phase="forward", origin=n) for n in ("a", "b", "c")]
+    traced = Graph.of([Operation(n, "Neg", attrs={FOREIGN_SCOPE: "layer"}) for n in ("a", "b")])
+    rows = GroupRows(program_of(steps), foreign=ForeignRows(traced))
+    edited = GroupRows(program_of(steps[:1]), before=rows, foreign=ForeignRows(Graph()))
+    undone = GroupRows(program_of(steps), before=edited, foreign=ForeignRows(Graph()))
+    assert (len(rows), len(undone)) == (2, 3)
 
 
 @given(STEPS, st.lists(st.integers(0, 12), max_size=4))
