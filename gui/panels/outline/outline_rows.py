@@ -8,7 +8,8 @@ from itertools import chain, filterfalse
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
-from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.carry_over import known_changes
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
@@ -191,15 +192,14 @@ class Outline:
         """Whether none of the names is of an operation that is drawn, as none of the last ones was;
         by a look at what came since."""
         before, then, added = self._added.get(title, (None, (), ()))
-        known = edit_before(drawn)
         if before is None or then is not added:
             return False
-        if drawn is not before and (known is None or known[0] is not before):
+        changes = Changes() if drawn is before else known_changes(before, drawn)
+        if changes is None:
             return False
-        new = known[1].added if known is not None and drawn is not before else ()
         first, last = common_ends(then, names)
         came, steps = names[first : len(names) - last], self._index.steps
-        phases = (steps[name].phase for name in new if name in steps)
+        phases = (steps[name].phase for name in changes.added if name in steps)
         return drawn.operations.keys().isdisjoint(came) and _ADDED[title] not in phases
 
     def _titles(self, name: str) -> Collection[str]:
@@ -275,15 +275,15 @@ def _by_role_again(
 ) -> Split | None:
     """`_by_role` of a graph in which few operations are others, in the places of what was there
     before, which has the roles `known`, and of the same roles; else None."""
-    edit = edit_before(graph)
-    if edit is None or edit[0] is not before:
+    changes = known_changes(before, graph)
+    if changes is None:
         return None
     places = changed_places([*before.operations], [*graph.operations])
     if places is None:
         return None
     old, new = [*before], [*graph]
     others = [(old[i], new[i]) for i in places]
-    same = ((before.operations[name], graph.operations[name]) for name in edit[1].changed)
+    same = ((before.operations[name], graph.operations[name]) for name in changes.changed)
     if any(_role(was, asked) != _role(now, asked) for was, now in chain(others, same)):
         return None
     return with_names(known, [(_role(now, asked), was.name, now.name) for was, now in others])

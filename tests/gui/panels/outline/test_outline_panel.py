@@ -17,6 +17,7 @@ from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
+from gradstep.gui.panels.outline import outline_rows as outline_rows_module
 from gradstep.gui.panels.outline.outline_panel import OutlinePanel
 from gradstep.gui.panels.outline.outline_rows import Outline, outline_rows
 from gradstep.gui.panels.widgets.row_list import Row, walk
@@ -237,3 +238,18 @@ def test_what_is_renamed_stands_where_it_stood(names: dict[str, str]) -> None:
         document = Document(graph=each)
         rows = outline.rows(document, infer(each), None)
         assert told([*rows]) == told([*outline_rows(document, infer(each), None)])
+
+
+def test_an_undone_rename_is_followed_by_a_look_at_what_it_renamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = Graph.of(Operation(f"op{i}", "Identity") for i in range(99))
+    graph = continue_graph(
+        Graph.of(Operation("z" if op.name == "op7" else op.name, op.type) for op in first), first
+    )
+    outline = Outline()
+    outline.rows(Document(graph=first), infer(first), None)
+    monkeypatch.setattr(outline_rows_module, "_by_role", None)
+    for each in (graph, first, graph):
+        rows = outline.rows(Document(graph=each), infer(each), None)
+        assert [child.name for child in rows[0].children] == [*each.operations]
