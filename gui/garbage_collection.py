@@ -9,6 +9,8 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from itertools import chain
+from sys import getsizeof
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 
@@ -18,6 +20,7 @@ from gradstep.gui.model.background_work import is_under_way
 INTERVAL = 2000  # milliseconds
 FULL = 15  # every how many times all generations are collected
 MANY = 20_000  # new objects; looking at more of them would be felt
+LARGE = 8 << 20  # bytes of them: looking at a few tables of all operations would be felt as well
 QUIET = 5.0  # seconds in which nothing was painted: nobody waits for the window
 LATEST = 300.0  # seconds after which all is looked at, whoever waits
 
@@ -50,7 +53,7 @@ class Collector(QObject):
     def collect(self) -> None:
         if self._may_look_at_all():
             self._collect_all()
-        elif _count_objects(0) > MANY:
+        elif _is_much(0):
             self._put_aside()
         else:
             self._count += 1
@@ -61,7 +64,7 @@ class Collector(QObject):
 
     def _look_at_what_stayed(self) -> None:
         """Of what is looked at little by little it may have become much."""
-        if _count_objects(2) <= MANY:
+        if not _is_much(2):
             gc.collect()
         self._put_aside()
         return_free_pages()
@@ -82,6 +85,16 @@ class Collector(QObject):
         gc.freeze()
         self._aside_since, self._count = 0.0, 0
         return_free_pages()
+
+
+def _is_much(generation: int) -> bool:
+    """Whether looking at one would be felt."""
+    return _count_objects(generation) > MANY or _measure_objects(generation) > LARGE
+
+
+def _measure_objects(generation: int) -> int:
+    """Bytes of those in one, without what they refer to; in a single call of C as well."""
+    return sum(map(getsizeof, chain.from_iterable(map(gc.get_objects, (generation,)))))
 
 
 def _count_objects(generation: int) -> int:

@@ -116,6 +116,20 @@ def test_what_came_in_the_place_of_as_much_is_put_aside_as_well(
     assert gc.get_freeze_count() > before
 
 
+def test_a_few_large_tables_are_put_aside_as_many_objects_are(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, _ = collector
+    knot = weakref.ref(Knot())
+    tables = [[None] * (garbage_collection.LARGE // 32) for _ in range(5)]
+    keeper.collect()
+    assert tables
+    assert knot() is not None, "nobody looked"
+    keeper._painted_at -= garbage_collection.QUIET + 1
+    keeper.collect()
+    assert knot() is None, "at rest all is looked at"
+
+
 @pytest.mark.slow
 def test_what_came_little_by_little_is_put_aside_where_it_is_many(
     collector: tuple[Collector, list[float]],
