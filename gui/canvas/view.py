@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
@@ -69,6 +70,7 @@ class GraphView(QGraphicsView):
         self.setAccessibleName("Graph canvas")
         self.workspace = workspace
         self._facts_wait = False
+        self._edited = QRegion()  # pixels of the viewport that show another graph
         self._set_up()
         self.stage = SceneModel(workspace, self)
         self.camera = Camera(self)
@@ -192,7 +194,7 @@ class GraphView(QGraphicsView):
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         self.framing.is_seen = True
-        self._show_waiting_facts()
+        self._take_in_facts()
         painter.save()
         painter.resetTransform()
         self.layers.draw(painter, self.devicePixelRatioF())
@@ -265,6 +267,8 @@ class GraphView(QGraphicsView):
         stage.changed.connect(self._show_stage)
         stage.facts_changed.connect(self._show_facts)
         self._facts_waiting.connect(self._show_waiting_facts, Qt.ConnectionType.QueuedConnection)
+        for nothing_more in (workspace.debugger.told, workspace.document_opened):
+            nothing_more.connect(self._show_waiting_facts)
         workspace.document_opened.connect(self.first_look)
         stage.placed.connect(self.first_look)
         stage.replaced.connect(framing.follow_edit)
@@ -292,23 +296,30 @@ class GraphView(QGraphicsView):
     def _show_stage(self) -> None:
         self.camera.untouched = False  # an edit: whoever makes it looks at it
         self.camera.cover(self.stage.area)
-        if self.layers.painter.lifted is None:
-            self.layers.follow_edit()
-            self._show_facts()  # what is painted anew says what is said now
-        self.viewport().update()
+        if self.layers.painter.lifted is not None:  # it follows the mouse
+            self.viewport().update()
+            return
+        self._edited += self.layers.follow_edit()
+        self._show_facts()  # what is painted anew says what is said now
 
     def _show_facts(self) -> None:
-        if not self._facts_wait:  # a reply of the engine says several things at once
+        """Before the next paint, and once: a reply of the engine says several things at once, and
+        what it says of an edit comes with that where it comes soon."""
+        if not self._facts_wait:
             self._facts_wait = True
             self._facts_waiting.emit()
 
     def _show_waiting_facts(self) -> None:
+        if not self.workspace.debugger.is_telling:
+            self._take_in_facts()
+
+    def _take_in_facts(self) -> None:
         if not self._facts_wait:
             return
         self._facts_wait = False
         words = empty_canvas.words() if self._is_empty else screen_reader.selection(self.stage)
         self.setAccessibleDescription(words)
-        changed = self.layers.refresh_facts()
+        changed, self._edited = self._edited + self.layers.refresh_facts(), QRegion()
         if not changed.isEmpty():
             self.viewport().update(changed)
 

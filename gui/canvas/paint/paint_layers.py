@@ -56,12 +56,13 @@ class Layers:
         self._rest.invalidate()
         self._said = self._drawn = None
 
-    def follow_edit(self) -> None:
-        """The graph changed: what it did not change is still shown as it was."""
+    def follow_edit(self) -> QRegion:
+        """The graph changed: what it did not change is still shown as it was. Where it did: pixels
+        of the viewport."""
         changed, said = self._find_edited(), self._said
         if changed is None or said is None:
             self.refresh()
-            return
+            return self._everywhere
         self._rest.invalidate()
         region, scale = QRegion(), self._facts.scale
         for place in changed.places:
@@ -69,12 +70,22 @@ class Layers:
         self._structure.invalidate_part(region)
         self._facts.invalidate_part(region)
         self._said, self._drawn = changed.renumbered(said), self._stage.arrays
+        return self._seen(region)
+
+    @property
+    def _everywhere(self) -> QRegion:
+        return QRegion(QRect(QPoint(), self._camera.pixels.size()))
+
+    def _seen(self, region: QRegion) -> QRegion:
+        """The pixels of the viewport among those of the scene."""
+        view = self._camera.pixels
+        return (region & view).translated(-view.topLeft())
 
     def _find_edited(self) -> Changed | None:
         """Where the pictures show another graph than there is now; None for everywhere."""
         area, scale, drawn = self._facts.area, self._facts.scale, self._drawn
-        kept = drawn is not None and not area.isEmpty() and self._structure.area == area
-        if drawn is None or not kept or self.painter.lifted is not None:
+        kept = not area.isEmpty() and self._structure.area == area
+        if not drawn or not kept or self.painter.lifted is not None:  # of none, words are shown
             return None
         if scale != self._camera.scale or Detail.at(scale) < Detail.NAMES:
             return None
@@ -83,18 +94,18 @@ class Layers:
     def refresh_facts(self) -> QRegion:
         """Only what is said of the graph changed. Where that is seen: pixels of the viewport."""
         self._rest.invalidate()
-        view, parts = self._camera.pixels, self._find_changed()
+        parts = self._find_changed()
         if self.painter.titles != self._stage.facts.loop_titles:
             self._structure.invalidate()
             parts = None
         if parts is None:
             self._facts.invalidate()
-            return QRegion(QRect(QPoint(), view.size()))
+            return self._everywhere
         region = QRegion()
         for part in parts:
             region += _pixels_of(part, self._facts.scale)
         self._facts.invalidate_part(region)
-        return (region & view).translated(-view.topLeft())
+        return self._seen(region)
 
     def _find_changed(self) -> list[QRectF] | None:
         """Where the picture of what is said differs from what is said now, scene units; None for
