@@ -201,6 +201,7 @@ def test_an_edit_paints_anew_what_it_changed_of_the_canvas(
 
     monkeypatch.setattr(FrontBuffer, "_paint_strip", noted)
     size = watch.driver.window.canvas.viewport().size()
+    seen = 2 * size.width() * size.height()
     whole = 2 * (size.width() + 2 * MARGIN) * (size.height() + 2 * MARGIN)
     for edit in (
         lambda: commands.rename(space, wire.op, f"{wire.op}_renamed"),
@@ -209,9 +210,9 @@ def test_an_edit_paints_anew_what_it_changed_of_the_canvas(
         for action in (edit, space.undo_stack.undo):
             strips.clear()
             watch.of(action)
-            assert 0 < sum(strips) < whole / 2, (sum(strips), whole)
+            assert 0 < sum(strips) < seen / 2, (sum(strips), seen)
     strips.clear()
     watch.driver.window.canvas.layers.refresh()
     watch.driver.window.canvas.viewport().update()
     watch.rest()
-    assert sum(strips) == whole, "all of it, where all may differ"
+    assert seen <= sum(strips) <= whole, "all of it, where all may differ"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import reduce
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 
 Paint = Callable[[QPainter, QRectF, float], None]  # painter in scene units, rectangle, scale
 MARGIN = 192  # pixels kept around the viewport
-FEW = 3  # parts that are painted one by one
+FEW = 4  # parts that are painted one by one
+MANY = 64  # parts out of view that are remembered one by one
 BUDGET = 14.0  # milliseconds that a repaint may take while the view is in motion
 
 
 class FrontBuffer:
-    """Keeps the pixels of one layer of the canvas at one scale.
+    """Keeps the pixels of one layer of the canvas at one scale. What is out of view is painted when
+    it comes into view, but where that takes long: then at once, so that moving the view does not.
 
     Pixels are device-independent ones, counted from the scene's origin at that scale.
     """
@@ -28,7 +31,7 @@ class FrontBuffer:
         self._scale = 0.0
         self._stale = True
         self._spoiled = QRegion()  # what of the area does not show the layer as it is
-        self.cost = 0.0  # milliseconds that the last full repaint took
+        self.cost = 0.0  # milliseconds that the last repaint of all that is in view took
 
     @property
     def area(self) -> QRect:
@@ -64,44 +67,51 @@ class FrontBuffer:
 
     def _prepare(self, view: QRect, scale: float, ratio: float) -> None:
         same = scale == self._scale and ratio == self._pixmap.devicePixelRatio()
-        if not self._stale and same and self._area.contains(view):
-            self._mend()
-            return
-        area = view.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         kept = self._area if same and not self._stale else QRect()
-        spoiled = self._spoiled & area
-        fresh = self._blank(area.size(), ratio)
-        painter = QPainter(fresh)
-        if kept.intersects(area):
-            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
-            painter.drawPixmap(kept.topLeft() - area.topLeft(), self._pixmap)
-            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        started = time.perf_counter()
-        exposed = QRegion(area).subtracted(QRegion(kept))
-        for strip in exposed:  # type: ignore[attr-defined]  # the stubs lack its __iter__
-            self._paint_strip(painter, strip, area.topLeft(), scale)
-        painter.end()
-        self._spoiled = QRegion() if kept.isEmpty() else spoiled
-        if kept.isEmpty():
+        if not kept.contains(view):
+            area = view.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+            self._move(area, kept & area, ratio)
+            self._scale, self._stale = scale, False
+        if (kept & self._area).isEmpty():
+            started = time.perf_counter()
+            self._paint_parts([view])
             self.cost = (time.perf_counter() - started) * 1000
-        self._pixmap, self._area, self._scale, self._stale = fresh, area, scale, False
-        self._mend()
+        seen = self._area if self.cost > BUDGET else view
+        self._paint_parts([part for part in self._parts if part.intersects(seen)])
+        if len(self._parts) > MANY:
+            self._spoiled = QRegion(self._area).subtracted(QRegion(view))
 
-    def _mend(self) -> None:
-        """Paint what is spoiled."""
-        if self._spoiled.isEmpty():
+    def _move(self, area: QRect, kept: QRect, ratio: float) -> None:
+        """Keep another area, of which a part is kept already."""
+        fresh = self._blank(area.size(), ratio)
+        if not kept.isEmpty():
+            painter = QPainter(fresh)
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+            painter.setClipRect(kept.translated(-area.topLeft()))
+            painter.drawPixmap(self._area.topLeft() - area.topLeft(), self._pixmap)
+            painter.end()
+        self._spoiled = (self._spoiled & kept) + QRegion(area).subtracted(QRegion(kept))
+        self._pixmap, self._area = fresh, area
+
+    @property
+    def _parts(self) -> list[QRect]:
+        """Those that are spoiled."""
+        return [*self._spoiled]  # type: ignore[misc]  # the stubs lack its __iter__
+
+    def _paint_parts(self, parts: list[QRect]) -> None:
+        if not parts:
             return
-        if self._spoiled.rectCount() > FEW:
-            self._spoiled = QRegion(self._spoiled.boundingRect())
+        if len(parts) > FEW:
+            parts = [reduce(QRect.united, parts)]
         painter, corner = QPainter(self._pixmap), self._area.topLeft()
-        for part in self._spoiled:  # type: ignore[attr-defined]  # the stubs lack its __iter__
+        for part in parts:
             if self._transparent:
                 painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Clear)
                 painter.fillRect(part.translated(-corner), Qt.GlobalColor.black)
                 painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
             self._paint_strip(painter, part, corner, self._scale)
+            self._spoiled -= QRegion(part)
         painter.end()
-        self._spoiled = QRegion()
 
     def _blank(self, size: QSize, ratio: float) -> QPixmap:
         pixmap = QPixmap(size * ratio)
