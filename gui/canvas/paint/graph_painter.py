@@ -20,6 +20,7 @@ from gradstep.gui.canvas.paint.loop_painter import LoopPainter
 from gradstep.gui.canvas.paint.node_cards import Cards
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
+from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
 from gradstep.gui.canvas.scene.scope_frames import Frame
@@ -101,12 +102,14 @@ class GraphPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         pen = QPen(self.theme.line, 1)
         pen.setCosmetic(True)
+        left, top, right, bottom = sides_of(rect)
+        bottom += TITLE_FAR / scale
         for frame in self.arrays.frames:
-            area = QRectF(*frame.rect)
-            if area.adjusted(0, -TITLE_FAR / scale, 0, 0).intersects(rect):
+            x, y, width, height = frame.rect
+            if x < right and y < bottom and x + width > left and y + height > top:
                 painter.setPen(pen)
                 painter.setBrush(fade(self.theme.text, FRAME))
-                painter.drawRoundedRect(area, SIDE / 2, SIDE / 2)
+                painter.drawRoundedRect(QRectF(x, y, width, height), SIDE / 2, SIDE / 2)
                 if frame.loop and Detail.at(scale) > Detail.DOTS:
                     LoopPainter(self.theme, self.arrays).draw(painter, frame, scale)
                 if titles:

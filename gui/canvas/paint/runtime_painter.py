@@ -128,6 +128,8 @@ class RuntimePainter:
         dead, stopped = facts.dead_links | facts.untaken_links, facts.stopped_links
         marked = dead | stopped
         shown = [i for i in numbers if marked[i] or i in flowing or i == facts.selected_link]
+        if not shown:  # as where boxes are painted by themselves
+            return
         lines = arrays.routes.lines(np.array(shown, dtype=np.int64), tolerance(painter))
         for number, points in zip(shown, lines, strict=True):
             if dead[number]:
