@@ -20,7 +20,8 @@ def overlaid(entries: Mapping[K, V]) -> MutableMapping[K, V]:
     if isinstance(entries, OverlaidMapping):
         if _MANY * len(entries.own) > len(entries.below):
             entries.put_down()
-        return OverlaidMapping(entries.below, entries.own.copy())
+        own = entries.own.copy()  # first; see put_down
+        return OverlaidMapping(entries.below, own)
     if len(entries) < _SMALL or not isinstance(entries, dict):
         return dict(entries)
     return OverlaidMapping(entries, {})
@@ -100,8 +101,10 @@ class OverlaidMapping(MutableMapping[K, V]):
         return iter(self.copy())
 
     def __len__(self) -> int:
-        gone = sum(value is _GONE for value in self.own.values())
-        return len(self.below) - gone + sum(key not in self.below for key in self.own)
+        own, below = self.own, self.below
+        gone = sum(key in below for key, value in own.items() if value is _GONE)
+        new = sum(key not in below for key, value in own.items() if value is not _GONE)
+        return len(below) - gone + new
 
     def items(self) -> ItemsView[K, V]:
         return self.copy().items()
@@ -111,14 +114,17 @@ class OverlaidMapping(MutableMapping[K, V]):
 
     def put_down(self) -> None:
         """Let all that lies over be below: whoever goes on from here again and again, as after each
-        undo, would else copy all each time."""
-        self.below = self.copy()  # first: what another thread looks up in between is the same
+        undo, would else copy all each time. Another thread may be looking something up: `own` over
+        what is below from here on is the same as before, so whoever reads both reads `own` first.
+        """
+        self.below = self.copy()
         self.own = {}
 
     def copy(self) -> dict[K, V]:
         """All entries, in a dictionary of their own."""
+        own = self.own
         found = self.below.copy()
-        for key, value in self.own.items():
+        for key, value in own.items():
             if value is _GONE:
                 found.pop(key, None)
             else:

@@ -89,3 +89,22 @@ def test_whether_it_has_any_of_some_keys(moves: list[tuple[str, int]], keys: set
         _do(ours, move, key)
     wanted = not keys.isdisjoint(ours)
     assert has_any(ours, keys) == has_any(dict(ours.items()), iter(keys)) == wanted
+
+
+@given(st.lists(MOVES, max_size=20))
+def test_whoever_read_what_lies_over_before_it_was_put_down_finds_the_same(
+    moves: list[tuple[str, int]],
+) -> None:
+    """As another thread may, in the midst of a look."""
+    ours, wanted = overlaid(dict(BASE)), dict(BASE)
+    for move, key in moves:
+        _do(ours, move, key)
+        _do(wanted, move, key)
+    assert isinstance(ours, OverlaidMapping)
+    own = ours.own
+    ours.put_down()
+    late = OverlaidMapping(ours.below, own)
+    for found in (ours, late):
+        assert found.copy() == wanted
+        assert len(found) == len(wanted)
+        assert all(found.get(key) == wanted.get(key) for key in range(1_980, 2_020))
