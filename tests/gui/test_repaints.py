@@ -143,7 +143,7 @@ def test_an_edit_is_painted_with_a_quick_answer_and_waits_for_no_slow_one(watch:
     space, wire = watch.driver.workspace, training_graph.wire(NODES)
     space.debugger._answered = 0.0  # seconds: it was quick until now
     space.debugger._expected.setInterval(10 * TOGETHER)  # so that a busy machine is not in the way
-    os.kill(space.bridge.pid, SIGSTOP)
+    os.killpg(space.bridge.pid, SIGSTOP)  # the engine, and the process that watches it
     try:
         QApplication.instance().installEventFilter(watch)
         watch.is_on = True
@@ -155,7 +155,7 @@ def test_an_edit_is_painted_with_a_quick_answer_and_waits_for_no_slow_one(watch:
         watch.driver.wait(lambda: watch.counts["canvas"] > 0, "the edit to be painted")
         assert not space.is_idle, "the engine has not answered"
     finally:
-        os.kill(space.bridge.pid, SIGCONT)
+        os.killpg(space.bridge.pid, SIGCONT)
         QApplication.instance().removeEventFilter(watch)
     watch.rest()
 
