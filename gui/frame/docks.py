@@ -280,9 +280,9 @@ class Docks(QObject):
             dock.setVisible(shown)
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
+        self.tidy()  # each title that comes or goes lays all of them out, which is long once filled
         for dock in self.by_id.values():
             dock.release()
-        self.tidy()
 
     def offer(self, id: str, there: bool) -> None:
         """Show a dock that has something to show again, or take it away while it has nothing. One
@@ -402,7 +402,8 @@ class Docks(QObject):
     def tidy(self) -> None:
         """Dress the tab bars that Qt has made, and fit the docks' titles to them."""
         for dock in self.by_id.values():
-            dock.fit_title()
+            if self._shown or not dock.isHidden():  # of those that come back together most stay
+                dock.fit_title()
         mine = Qt.FindChildOption.FindDirectChildrenOnly
         for bar in self._window.findChildren(QTabBar, options=mine):
             bar.setDrawBase(False)

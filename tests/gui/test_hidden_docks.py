@@ -13,7 +13,7 @@ from gradstep.core.document.document_edits import rename_operation
 from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.docks import PANELS
+from gradstep.gui.frame.docks import PANELS, Dock
 from tests.support.deleting import delete
 
 
@@ -113,3 +113,18 @@ def test_a_panel_that_is_left_by_itself_says_which_it_is(tutorial: Driver) -> No
         docks["outline"].toggleViewAction().trigger()
         tutorial.settle()
         assert title() == ""
+
+
+def test_those_that_come_back_together_have_the_titles_that_they_had(
+    tutorial: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each that comes or goes lays out all of them anew."""
+    docks = tutorial.window.docks
+    before = [dock.titleBarWidget() for dock in docks.by_id.values() if not dock.isHidden()]
+    put: list[object] = []
+    monkeypatch.setattr(Dock, "setTitleBarWidget", lambda self, bar: put.append(bar))
+    for shown in (False, True):
+        docks.set_shown(shown)
+        tutorial.settle()
+    assert not put
+    assert [d.titleBarWidget() for d in docks.by_id.values() if not d.isHidden()] == before
