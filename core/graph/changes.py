@@ -38,6 +38,11 @@ class Changes:
         return len(self.added) + len(self.removed) + len(self.changed)
 
 
+def are_related(old: Graph, new: Graph) -> bool:
+    """Whether one graph came from the other by an edit."""
+    return any(new.operations.get(name) is op for name, op in old.operations.items())
+
+
 def find_others(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:
     """The names in `new` that stand for something else than in `old`, or are not there. In C, by
     identity."""

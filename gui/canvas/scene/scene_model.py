@@ -13,7 +13,8 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.changes import are_related
+from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.layout import layout_process
 from gradstep.gui import commands
 from gradstep.gui.canvas.paint.graph_painter import EMPTY
@@ -109,7 +110,7 @@ class SceneModel(QObject):
         """Read the document again."""
         old, new, before = self._document, self.workspace.document, self.arrays
         self._document = new
-        related = _related(old.graph, new.graph)
+        related = are_related(old.graph, new.graph)
         refolded = old.view.collapsed != new.view.collapsed
         if not related:
             self._raised = {}
@@ -426,8 +427,3 @@ class SceneModel(QObject):
 
 def _are_same(one: Mapping[str, Point] | None, other: Mapping[str, Point]) -> bool:
     return one is other or one == other
-
-
-def _related(old: Graph, new: Graph) -> bool:
-    """Whether one graph came from the other by an edit."""
-    return any(new.operations.get(name) is op for name, op in old.operations.items())

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
+from gradstep.core.graph.changes import are_related
+from gradstep.core.graph.model import Graph
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
@@ -15,6 +17,8 @@ from gradstep.gui.panels.widgets.row_list import Row
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 SOON = 20  # milliseconds after an edit: the canvas is painted first
+MANY = 20_000  # operations of a document, which is seen on the canvas before its rows are there
+_NOTHING: tuple[object, ...] = (None,) * 4  # is shown
 
 
 class OutlinePanel(Panel):
@@ -39,17 +43,18 @@ class OutlinePanel(Panel):
         self.column.addWidget(self.tree, 1)
         self._outline = Outline()
         self._asked: object = None  # what the rows were made of
-        self._shown: tuple[object, ...] = (None,) * 4
+        self._shown = _NOTHING
+        self._begins = False  # with a large document, of which nothing is shown yet
         self._soon = QTimer(self, singleShot=True, interval=SOON)
         self._soon.timeout.connect(self.rebuild)
         self._connect()
-        self.rebuild()
+        self._begin()
 
     def _connect(self) -> None:
         space = self.workspace
-        self.follow(self.rebuild, space.document_opened)  # never another document's rows
+        self.follow(self._begin, space.document_opened)
         changed = space.document_changed, space.program_changed
-        self.follow(self._soon.start, *changed, shown=self.rebuild)
+        self.follow(self._soon.start, *changed, shown=self._show_again)
         self.follow(self._follow_selection, space.selection_changed)
         self.filter.textChanged.connect(self._soon.start)
         self.tree.chosen.connect(self.workspace.select)
@@ -76,6 +81,7 @@ class OutlinePanel(Panel):
 
     def rebuild(self) -> None:
         """Show the document as it is now."""
+        self._begins = False
         if not len(self.workspace.document.graph):
             self.show_empty(
                 self.tr(
@@ -95,6 +101,24 @@ class OutlinePanel(Panel):
             self.tree.set_rows(rows, forced_open=bool(words))
             self.tree.select_names(space.selection)
         self.show_content()
+
+    def _begin(self) -> None:
+        """With another document, of whose rows none is shown from here on."""
+        if len(self.workspace.document.graph) <= MANY:
+            self.rebuild()
+            return
+        self.tree.set_rows(())
+        self._shown, self._begins = _NOTHING, True
+        self.show_content()
+        self._soon.start()
+
+    def _show_again(self) -> None:
+        """It is looked at again, perhaps before it heard that another document was opened."""
+        shown = self._shown[0]
+        if isinstance(shown, Graph) and are_related(shown, self.workspace.document.graph):
+            self.rebuild()
+        elif not self._begins:
+            self._begin()
 
     def _follow_selection(self) -> None:
         if list(self.workspace.selection) != self.tree.selected_names():

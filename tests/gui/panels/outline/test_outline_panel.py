@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QWidget
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -17,6 +18,7 @@ from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
+from gradstep.gui.panels.outline import outline_panel
 from gradstep.gui.panels.outline import outline_rows as outline_rows_module
 from gradstep.gui.panels.outline.outline_panel import OutlinePanel
 from gradstep.gui.panels.outline.outline_rows import Outline, outline_rows
@@ -165,6 +167,49 @@ def test_of_a_large_graph_only_rows_that_are_seen_are_made(
     panel.grab()
     assert {name.partition("/")[0] for name in made} <= {"layer3"}
     assert panel.tree.selected_names() == ["layer3/op170"]
+
+
+def test_of_a_large_document_the_canvas_is_seen_before_the_rows(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("tutorial")
+    panel = show(OutlinePanel(bench.space), 220)
+    assert len(panel.tree.rows.shown)
+    monkeypatch.setattr(outline_panel, "MANY", 99)
+    many = Graph.of(Operation(f"layer{i // 50}/op{i}", "NoOp") for i in range(200))
+    bench.space.open_document(Document(graph=many))
+    assert not panel.tree.rows.shown, "no rows of the one before"
+    qtbot.waitUntil(lambda: bool(panel.tree.rows.shown))
+    assert [row.detail for row in panel.tree.rows.shown] == ["200"]
+    bench.open("tutorial")
+    assert [row.label for row in panel.tree.rows.shown][:2] == ["inputs", "variables"], "at once"
+
+
+def test_of_a_large_document_that_was_opened_behind_other_docks_the_rows_follow(
+    bench: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("tutorial")
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    panel = OutlinePanel(bench.space)
+    panel.setParent(holder)
+    holder.show()
+    panel.show()
+    monkeypatch.setattr(outline_panel, "MANY", 99)
+    panel.cover(True)
+    many = Graph.of(Operation(f"layer{i // 50}/op{i}", "NoOp") for i in range(200))
+    looks = lambda: panel.cover(False)  # noqa: E731
+    bench.space.document_changed.connect(looks)  # before it hears that another one was opened
+    bench.space.open_document(Document(graph=many))
+    bench.space.document_changed.disconnect(looks)
+    assert panel.is_seen
+    assert not panel.tree.rows.shown, "no rows of the one before"
+    qtbot.waitUntil(lambda: bool(panel.tree.rows.shown))
+    panel.cover(True)
+    commands.rename(bench.space, "layer0/op0", "layer0/other")
+    panel.cover(False)
+    bench.space.select(["layer0/other"])
+    assert panel.tree.selected_names() == ["layer0/other"], "an edit is shown at once"
 
 
 def test_an_operation_of_another_type_has_another_role() -> None:
