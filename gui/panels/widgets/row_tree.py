@@ -15,7 +15,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 RowRole = Qt.ItemDataRole.UserRole
 
-# Qt asks for the flags of every row that is not folded away, of leaves twice; or-ing them is slow.
+# Qt asks for the flags of every row that is not folded away, twice; or-ing them is slow.
 _NO_FLAGS = Qt.ItemFlag.NoItemFlags
 _GROUP = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _LEAF = _GROUP | Qt.ItemFlag.ItemNeverHasChildren
@@ -54,17 +54,22 @@ class _Spliced(RowList):
 
 
 class _Level:
-    """The rows below the one at `place` of the level `above`. below: of those of its rows that were
-    looked into; told: the rows that a view knows."""
+    """The rows below the one at `place` of the level `above`. count: of them, for Qt asks at each;
+    below: of those of its rows that were looked into; told: the rows that a view knows."""
 
     def __init__(self, id: int, above: _Level | None, place: int, rows: RowList) -> None:
-        self.id, self.above, self.place, self.rows = id, above, place, rows
+        self.id, self.above, self.place = id, above, place
+        self.have(rows)
         self.below: dict[int, _Level] = {}
         self.told: dict[int, Row] = {}
 
+    def have(self, rows: RowList) -> None:
+        """These rows, of which views are told what differs."""
+        self.rows, self.count = rows, len(rows)
+
     def put(self, rows: RowList) -> None:
         """Other rows, of which views will ask."""
-        self.rows = rows
+        self.have(rows)
         self.told.clear()
 
     def tell(self, place: int) -> Row:
@@ -88,9 +93,8 @@ class RowTreeModel(QAbstractItemModel):
     """Rows as a Qt tree: `shown`. Internal ids are those of levels, which are made when a row is
     looked into. describe: the tool tip of rows that have none of their own."""
 
-    def __init__(self, mime_type: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._mime_type = mime_type
         self.describe: Callable[[str], str] = lambda name: ""
         self._clear(())
 
@@ -156,9 +160,11 @@ class RowTreeModel(QAbstractItemModel):
     # -- levels --------------------------------------------------------------------------------
 
     def _below(self, index: Index) -> _Level | None:
-        if not index.isValid():
+        place = index.row()
+        if place < 0:
             return self._root
-        return self._below_row(self._levels[index.internalId()], index.row())
+        level = self._levels[index.internalId()]
+        return level.below.get(place) or self._below_row(level, place)
 
     def _below_row(self, level: _Level, place: int) -> _Level | None:
         """The level below a row; None where there is none."""
@@ -183,7 +189,7 @@ class RowTreeModel(QAbstractItemModel):
         is_other = old != new
         if is_other:
             self._put(level, rows, old, new)
-        level.rows = rows
+        level.have(rows)
         for place, below in [*level.below.items()]:
             is_other |= self._revise(below, listed(rows[place].children))
         return is_other
@@ -233,7 +239,7 @@ class RowTreeModel(QAbstractItemModel):
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         level = self._below(parent)
-        if level is not None and column == 0 and 0 <= row < len(level.rows):
+        if level is not None and column == 0 and 0 <= row < level.count:
             return self.createIndex(row, 0, level.id)
         return QModelIndex()
 
@@ -242,13 +248,14 @@ class RowTreeModel(QAbstractItemModel):
         return QModelIndex() if level is None else self._index_of(level)
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
-        if not parent.isValid():
-            return bool(self._root.rows)
-        return self._levels[parent.internalId()].rows.is_group(parent.row())
+        place = parent.row()
+        if place < 0:
+            return self._root.count > 0
+        return self._levels[parent.internalId()].rows.is_group(place)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         level = self._below(parent)
-        return 0 if level is None else len(level.rows)
+        return 0 if level is None else level.count
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 1
@@ -267,15 +274,25 @@ class RowTreeModel(QAbstractItemModel):
             return f"{row.label} {row.detail} {row.problem}".strip()
         return None
 
+
+class DraggedRowTreeModel(RowTreeModel):
+    """Rows that can be dragged, as data of the type `mime_type` that holds their name. Of others Qt
+    has the flags without asking Python, row by row."""
+
+    def __init__(self, mime_type: str) -> None:
+        super().__init__()
+        self._mime_type = mime_type
+
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if not index.isValid():
+        place = index.row()
+        if place < 0:
             return _NO_FLAGS
         rows = self._levels[index.internalId()].rows
-        flags = _GROUP if rows.is_group(index.row()) else _LEAF
-        return _DRAGGED[flags] if self._mime_type and rows[index.row()].name else flags
+        flags = _GROUP if rows.is_group(place) else _LEAF
+        return _DRAGGED[flags] if rows[place].name else flags
 
     def mimeTypes(self) -> list[str]:
-        return [self._mime_type] if self._mime_type else []
+        return [self._mime_type]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()

@@ -27,7 +27,7 @@ from gradstep.core.visible_text import visible
 from gradstep.gui.look.theme import Theme, mono, sans
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.row_list import Row
-from gradstep.gui.panels.widgets.row_tree import Index, RowRole, RowTreeModel
+from gradstep.gui.panels.widgets.row_tree import DraggedRowTreeModel, Index, RowRole, RowTreeModel
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 ROW_HEIGHT = 24
@@ -123,7 +123,7 @@ class RowTree(QTreeView):
     def __init__(self, theme: ThemeSource, mime_type: str = "") -> None:
         super().__init__()
         self._theme = theme
-        self.rows = RowTreeModel(mime_type)
+        self.rows = DraggedRowTreeModel(mime_type) if mime_type else RowTreeModel()
         self.setModel(self.rows)
         self.setItemDelegate(RowDelegate(self))
         self._folds: dict[str, bool] = {}

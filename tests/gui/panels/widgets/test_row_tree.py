@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from PySide6.QtWidgets import QTreeView
 
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.widgets.row_list import Row
-from gradstep.gui.panels.widgets.row_tree import RowRole, RowTreeModel
+from gradstep.gui.panels.widgets.row_tree import DraggedRowTreeModel, RowRole, RowTreeModel
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 
@@ -146,3 +149,40 @@ def test_after_an_edit_only_groups_that_came_are_looked_into(
     tree.set_rows([renamed._replace(children=last)])
     assert tree.rows.index(5, 0, tree.rows.index(0, 0)).data(RowRole).label == "other"
     assert not looked, "a row got another name"
+
+
+def test_of_each_row_python_is_asked_twice_to_lay_them_out(qapp: object, qtbot: Any) -> None:
+    """Where it is, and whether it has children."""
+    tree = RowTree(lambda: DARK)
+    qtbot.addWidget(tree)
+    tree.set_rows([Row(f"row{i}", f"row {i}", children=scopes("a")[i % 2 :]) for i in range(500)])
+    rows = 500 + 250 * len(("group", "a"))
+    tree.show()
+    calls = list[str]()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and isinstance(frame.f_locals.get("self"), RowTreeModel):
+            calls.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    tree.doItemsLayout()
+    sys.setprofile(None)
+    asked = Counter(name for name in calls if not name.startswith("_"))
+    opened = asked.pop("rowCount")
+    assert rows <= asked.total() < 2.01 * rows
+    assert opened < 0.51 * rows
+
+
+def test_only_rows_with_names_are_dragged(qapp: object) -> None:
+    model = DraggedRowTreeModel("x-gradstep/test")
+    model.set_rows(scopes("a"))
+    group = model.index(0, 0)
+    dragged = Qt.ItemFlag.ItemIsDragEnabled
+    assert dragged in model.index(0, 0, group).flags()
+    assert dragged not in group.flags()
+    assert model.mimeData([model.index(0, 0, group)]).data("x-gradstep/test") == b"a"
+    assert not model.flags(QModelIndex())
+    plain = RowTreeModel()
+    plain.set_rows(scopes("a"))
+    assert Qt.ItemFlag.ItemIsSelectable in plain.index(0, 0).flags()
+    assert dragged not in plain.index(0, 0, plain.index(0, 0)).flags()
