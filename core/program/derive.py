@@ -92,7 +92,10 @@ def derive(
         # The very same where it is equal, which is found at once by who compares.
         same = program.fetches == previous.fetches
         fetches = previous.fetches if same else program.fetches
-        graph = continue_graph(program.graph, previous.graph)
+        graph = program.graph
+        if graph is not document.graph or previous.graph is previous.forward:
+            # With nothing derived it goes on from `previous.forward` already, as is done above.
+            graph = continue_graph(graph, previous.graph)
         program = replace(program, graph=graph, fetches=fetches)
     problems += _not_said(unknown, problems)
     problems += _of_recorded(document)
