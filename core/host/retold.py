@@ -82,9 +82,13 @@ class Retold(Generic[T]):
         if not columns[0]:
             return []
         middle = slice(first, len(self._told) - last)
-        if {*map(id, columns[0])}.isdisjoint(map(id, old[0][middle])):  # all rows are new
+        there, told = [c[middle] for c in old], self._told[middle]
+        ids = {*map(id, columns[0])}
+        stay = [*map(ids.__contains__, map(id, there[0]))]
+        if not any(stay):  # all rows are new
             return [*map(make, *columns)]
-        known = dict(zip(_rows(c[middle] for c in old), self._told[middle], strict=True))
+        there, told = [[*compress(c, stay)] for c in there], [*compress(told, stay)]
+        known = dict(zip(_rows(there), told, strict=True))
         entries: list[Any] = [*map(known.get, _rows(columns), repeat(_NEW))]
         for place in compress(count(), map(is_, entries, repeat(_NEW))):
             entries[place] = make(*(column[place] for column in columns))
