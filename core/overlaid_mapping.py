@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
+from collections.abc import (
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
 from itertools import chain
 from typing import Any, TypeVar, overload
 
@@ -42,6 +50,15 @@ def has_any(entries: Mapping[K, V], keys: Iterable[K]) -> bool:
     own, keys = entries.own, [*keys]
     found = chain(*(filter(each.__contains__, keys) for each in (own, entries.below)))
     return any(own.get(key) is not _GONE for key in found)
+
+
+def look_up(entries: Mapping[K, V], keys: Sequence[K]) -> list[V | None]:
+    """What there is for each of very many keys, in C."""
+    if not isinstance(entries, OverlaidMapping):
+        return [*map(entries.get, keys)]
+    own, below = entries.own, entries.below
+    found = [*map(own.get, keys, map(below.get, keys))]
+    return [None if each is _GONE else each for each in found]
 
 
 class OverlaidMapping(MutableMapping[K, V]):

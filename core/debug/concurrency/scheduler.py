@@ -81,10 +81,10 @@ class Scheduler:
         with contextlib.nullcontext() if given_up is None else cancelled_when(given_up):
             self._first: FirstVariables = FirstVariables(program, backend, first)
         self._backend, self._limit = backend, limit_bytes
-        members = {} if before is None or rest else before._members
+        members = {} if before is None else before._members
         old = {member.name: member.session for member in members.values()}
         parts = [(each, own, old.get(each.name)) for each, own in _parts(program)]
-        runs = ThreadRuns(parts, self._first.store, self._begin(len(parts)))
+        runs = ThreadRuns(parts, self._first.store, self._begin(len(parts), rests=rest))
         programs = EditedThreads(program, {t.name: own for t, own, _ in parts}, _by_name)
         self._pausing = threading.Event()
         me: Scheduler = proxy(self)  # not held by what it has: it goes as soon as nobody has it
@@ -97,8 +97,9 @@ class Scheduler:
         # The threads that the last edit on a branch concerned, with the runs that it holds from.
         self.edited_in: Mapping[str, int] = {}
 
-    def _begin(self, count: int, keeps: bool = False) -> Begin:
-        """What makes a session, of so many that there are to be then. keeps: those before go on."""
+    def _begin(self, count: int, keeps: bool = False, rests: bool = False) -> Begin:
+        """What makes a session, of so many that there are to be then. keeps: those before go on;
+        rests: they do, and nothing of theirs is taken."""
         limit, backend = self._limit // count, self._backend
 
         def begin(
@@ -108,8 +109,10 @@ class Scheduler:
             origin: int = 0,
             start: VariableStore | None = None,
         ) -> DebugSession:
-            kept = keeps or start is not None
-            return DebugSession(own, backend, limit, before, shared, kept, origin, start)
+            kept, whole = keeps or start is not None, None
+            if rests and before is not None and start is None:
+                whole, before = before.branches.programs.own.plan, None
+            return DebugSession(own, backend, limit, before, shared, kept, origin, start, whole)
 
         return begin
 

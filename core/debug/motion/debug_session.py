@@ -71,11 +71,12 @@ class DebugSession(Moves[Stop]):
         keeps: bool = False,
         origin: int = 0,
         start: VariableStore | None = None,
+        whole: Plan | None = None,
     ) -> None:
         self.backend: Backend = backend or NumpyBackend()
         known = None if before is None else before.branches.programs.own
         self.runs: ProgramRuns = ProgramRuns(
-            program, self.backend, limit_bytes, known, shared, origin, keeps, start
+            program, self.backend, limit_bytes, known, shared, origin, keeps, start, whole
         )
         if before is not None:
             self._cursor.chosen = before.chosen

@@ -35,6 +35,7 @@ class ProgramRuns:
         origin: int = 0,
         keeps: bool = False,
         start: VariableStore | None = None,
+        whole: Plan | None = None,
     ) -> None:
         self.program = program
         feeds, batches = feed_arrays(program.graph, program.feeds), program.batches
@@ -43,7 +44,7 @@ class ProgramRuns:
         graph, asked = program.graph, (program.fetches, program.targets)
         if start is None:
             start = first_variables(program, backend) if shared is None else shared.start
-        self.plan: Plan = compile_plan(graph, *asked, fed, plan_before)
+        self.plan: Plan = compile_plan(graph, *asked, fed, plan_before, whole)
         self.timeline: BranchingTimeline = BranchingTimeline(
             self.plan,
             backend,

@@ -19,6 +19,7 @@ from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
 from gradstep.core.engine.plan.loop_body import compile_body
+from gradstep.core.engine.plan.plan_part import PartResolver
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.resumed_plan import remember_before, resume_plan
 from gradstep.core.engine.plan.step_builder import Resolver
@@ -39,12 +40,14 @@ def compile_plan(
     targets: Sequence[str] = (),
     fed: Iterable[TensorRef] | Mapping[TensorRef, TensorType] = (),
     previous: Plan | None = None,
+    whole: Plan | None = None,
 ) -> Plan:
     """The plan that computes `fetches` and executes `targets`, given the tensors in `fed`.
 
     fed: with types, shapes follow from what is really fed; without, from the declarations.
     previous: a plan that this function made for a graph before an edit; its steps are taken over
     where nothing about them has changed.
+    whole: one that goes on beside this one, which may be a part of it, and then is made of it.
     An operation that cannot run (unfed placeholder, shapes that do not fit, unknown type) fails
     when its step is reached, as in TensorFlow. Raises GradstepError for a name that is not there
     and for a cycle.
@@ -52,7 +55,7 @@ def compile_plan(
     start = time.perf_counter()
     types = _fed_types(graph, fed)
     plan = None if previous is None else resume_plan(previous, graph, fetches, targets, types)
-    plan = plan or _compiled(graph, fetches, targets, types, previous)
+    plan = plan or _compiled(graph, fetches, targets, types, previous, whole)
     if _LOG.isEnabledFor(logging.DEBUG):
         _log_plan(plan, previous, time.perf_counter() - start)
     return plan
@@ -64,6 +67,7 @@ def _compiled(
     targets: Sequence[str],
     types: Mapping[TensorRef, TensorType],
     previous: Plan | None,
+    whole: Plan | None,
 ) -> Plan:
     if previous is not None and _asks_the_same(previous, fetches, targets, types, graph):
         needed = previous.needed.after(graph, previous.needed.wanted, previous.step_of)
@@ -83,6 +87,10 @@ def _compiled(
             return plan
     _require_there(graph, (*targets, *fetched))
     needed = Needed(graph, types, wanted)
+    if whole is not None and not needed.missing:
+        part = PartResolver(RunTypes(infer_declared(graph), types), compile_body)
+        if part.take(whole, needed):
+            return assemble(graph, needed, part, fetches, targets)
     resolver = Resolver(RunTypes(infer_declared(graph), types), compile_body)
     for op in needed.operations:
         check_cancelled()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.typing.inference import Inference, Inferrer
+from gradstep.core.overlaid_mapping import look_up
 
 Outputs = tuple[TensorType, ...]
+_NAME = attrgetter("name")
 
 
 class RunTypes:
@@ -65,6 +68,17 @@ class RunTypes:
             if outputs != before or not _same(value, self._now.constants.get(op.name)):
                 self._differing.add(op.name)
         return outputs  # type: ignore[return-value]
+
+    def settle(self, operations: Sequence[Operation]) -> None:
+        """Ask of all of these, one after the other, as far as that tells anything. Raises
+        GradstepError."""
+        names = [*map(_NAME, operations)]
+        if not self._differing and self._fed_operations.isdisjoint(names):
+            found = look_up(self._now.types.of, names)
+            if None not in found and not any(None in outputs for outputs in filter(None, found)):
+                return
+        for op in operations:
+            self.of(op)
 
     def anew(self, op: Operation) -> tuple[Outputs, bool]:
         """The same for an operation that is new, or has new inputs; whether that is what an

@@ -81,6 +81,16 @@ def test_plugging_in_makes_only_what_reads_the_wire_again(document: Document, wo
     require_as_opened_afresh(user)
 
 
+def test_what_can_still_run_is_made_of_the_plan_that_rests(document: Document, work: Work) -> None:
+    user = opened(document)
+    work.steps = 0
+    user.edit("disconnect", (Edge(MIDDLE, 1),))
+    assert user.program is not None
+    assert len(user.program.steps) > 10
+    assert work.steps == 0
+    require_as_opened_afresh(user)
+
+
 def test_what_takes_much_memory_does_not_rest(
     document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
