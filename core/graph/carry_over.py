@@ -78,6 +78,14 @@ def continue_graph(graph: Graph, before: Graph) -> Graph:
     return found
 
 
+def places_after(graph: Graph, before: Graph) -> Mapping[str, int]:
+    """`graph.places`. Where an edit of `before` has left the order as it was, they are numbered
+    there, once for all edits that are made of it."""
+    if graph.order is before.order and graph.is_in_order and before.is_in_order:
+        graph.__dict__.setdefault("places", before.places)
+    return graph.places
+
+
 def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
     """Let `graph` go on from `before`, of which these are the changes that led to it."""
     known, there = before.__dict__, graph.__dict__

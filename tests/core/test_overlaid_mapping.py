@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.overlaid_mapping import OverlaidMapping, has_any, overlaid
+from gradstep.core.overlaid_mapping import OverlaidMapping, has_any, look_up, overlaid
 from gradstep.core.spliced_mapping import copied
 
 BASE = {n: str(n) for n in range(2_000)}
@@ -83,12 +83,15 @@ def test_one_with_much_of_its_own_is_put_down_once_and_a_small_one_is_copied() -
 
 
 @given(st.lists(MOVES, max_size=10), st.sets(st.integers(1_990, 2_010)))
-def test_whether_it_has_any_of_some_keys(moves: list[tuple[str, int]], keys: set[int]) -> None:
+def test_what_it_has_of_some_keys(moves: list[tuple[str, int]], keys: set[int]) -> None:
     ours = overlaid(dict(BASE))
     for move, key in moves:
         _do(ours, move, key)
     wanted = not keys.isdisjoint(ours)
     assert has_any(ours, keys) == has_any(dict(ours.items()), iter(keys)) == wanted
+    asked = [*keys]
+    found = look_up(ours, asked)
+    assert found == look_up(dict(ours.items()), asked) == [ours.get(key) for key in asked]
 
 
 @given(st.lists(MOVES, max_size=20))

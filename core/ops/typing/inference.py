@@ -16,7 +16,7 @@ from weakref import ref as weak
 import numpy as np
 
 from gradstep.core.errors import GradstepError, unforeseen
-from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.carry_over import edit_before, places_after
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, loop_of, within
@@ -247,14 +247,14 @@ def _infer_again(graph: Graph) -> Inference | None:
         return None  # a wire, or a control input, from what is not there any more
     if any(p.code not in _AT_OPERATIONS or p.node not in before for p in known.problems):
         return None
-    again = _TypingAgain(graph, known, changes)
+    again = _TypingAgain(graph, before, known, changes)
     return again.found(before) if again.run() else None
 
 
 class _TypingAgain:
     """Of the operations of a graph that an edit may have given other types."""
 
-    def __init__(self, graph: Graph, known: Inference, changes: Changes) -> None:
+    def __init__(self, graph: Graph, before: Graph, known: Inference, changes: Changes) -> None:
         self._graph, self._known, self._changes = graph, known, changes
         self._inferrer = Inferrer(known)
         self._problems = {problem.node: problem for problem in known.problems}
@@ -262,7 +262,7 @@ class _TypingAgain:
             self._inferrer.forget(name)
             self._problems.pop(name, None)
         by_rank = zip(graph.order, count(), strict=False)
-        self._ranks = graph.places if graph.is_in_order else dict(by_rank)
+        self._ranks = places_after(graph, before) if graph.is_in_order else dict(by_rank)
 
     def run(self) -> bool:
         """Whether that can be told without looking at the others."""

@@ -118,6 +118,25 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         assert find_retyped(before, graph) >= others
 
 
+def test_places_are_numbered_once_for_all_edits_that_keep_the_order() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", "float32", (4,))
+    last = build.one("Neg", build.one("Tanh", x, name="a"), name="b")
+    for _ in range(8):
+        last = build.one("Neg", last)
+    graph = build.build()
+    _ = infer_declared(graph), graph.consumers
+    for note in ("one", "other"):
+        changed = graph["a"].with_attrs(_note=note)
+        after = continue_graph(Graph({**graph.operations, "a": changed}), graph)
+        _ = infer_declared(after)
+        assert after.places is graph.places
+    moved = {name: graph[name] for name in reversed(graph.operations)}
+    after = continue_graph(Graph({**moved, "a": graph["a"].with_attrs(_note="moved")}), graph)
+    _ = infer_declared(after)
+    assert [*after.places] == [*reversed(graph.operations)]
+
+
 @given(networks(), st.data())
 def test_what_an_unfinished_graph_waits_for_lies_after_it(case: Case, data: st.DataObject) -> None:
     graph = case.graph
