@@ -131,6 +131,11 @@ def test_places_are_numbered_once_for_all_edits_that_keep_the_order() -> None:
         after = continue_graph(Graph({**graph.operations, "a": changed}), graph)
         _ = infer_declared(after)
         assert after.places is graph.places
+    more = Graph({"first": replace(graph["x"], name="first"), **graph.operations})
+    _ = infer_declared(more), more.consumers
+    after = continue_graph(Graph(dict(graph.operations)), more)
+    _ = infer_declared(after)
+    assert [*after.places.values()] == [*range(len(graph))]
     moved = {name: graph[name] for name in reversed(graph.operations)}
     after = continue_graph(Graph({**moved, "a": graph["a"].with_attrs(_note="moved")}), graph)
     _ = infer_declared(after)

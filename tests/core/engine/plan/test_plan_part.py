@@ -113,6 +113,22 @@ def test_a_read_whose_update_is_not_needed_any_more_is_of_an_older_version() -> 
     assert told(compile_plan(*asked, whole=whole)) == told(compile_plan(*asked))
 
 
+def test_what_comes_in_another_order_is_compiled_from_nothing() -> None:
+    build = GraphBuilder()
+    v = build.variable("v", "float32", (2,))
+    one, two = (build.constant(np.full(2, n, np.float32), name=f"c{n}") for n in (1, 2))
+    build.one("Assign", v, one, name="first")
+    build.one("Assign", v, two, name="second")
+    build.one("Neg", two, name="more")
+    graph = build.build()
+    whole = compile_plan(graph, (), ["first", "second", "more"])
+    names = ["v", "c1", "c2", "second", "first", "more"]
+    asked = Graph({name: graph[name] for name in names}), (), ["first", "second"]
+    anew = compile_plan(*asked)
+    assert [step.op.name for step in anew.steps][-2:] == ["second", "first"]
+    assert told(compile_plan(*asked, whole=whole)) == told(anew)
+
+
 def with_attr(graph: Graph, name: str, **attrs: Any) -> Graph:
     return Graph.of(op.with_attrs(**attrs) if op.name == name else op for op in graph)
 
