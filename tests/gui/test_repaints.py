@@ -134,7 +134,29 @@ def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     assert found["window"] == 0, "no word lays out the window"
     assert 4 <= found["canvas"] <= 12, "an attribute that is not seen there paints nothing"
     assert 6 <= found["timeline.table"] <= 18, found
-    assert found["Inspector"] <= 20, "words that are as before the edit are no news"
+    assert found["Inspector"] <= 16, "words that are as before the edit are no news"
+
+
+@pytest.mark.slow
+def test_of_what_is_renamed_the_inspector_says_nothing_that_it_takes_back(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name that is selected then is one of which the program does not know yet."""
+    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    panel = watch.driver.window.findChild(InspectorPanel)
+    notes: list[str] = []
+    refresh = panel._refresh
+    monkeypatch.setattr(
+        panel, "_refresh", lambda: (refresh(), notes.append(panel.value.note.text()))
+    )
+    for action in (
+        lambda: commands.rename(space, wire.op, "renamed"),
+        space.undo_stack.undo,
+    ):
+        space.debugger._answered = 0.0  # seconds: it was quick until now
+        watch.of(action)
+    assert notes
+    assert not [note for note in notes if note.startswith("None:")]
 
 
 @pytest.mark.slow

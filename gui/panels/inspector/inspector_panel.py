@@ -71,7 +71,7 @@ class InspectorPanel(Panel):
         self._shown: tuple[object, ...] = ()
         self._shown_attributes: tuple[object, ...] = ()
         self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self.refresh)
+        self._soon.timeout.connect(self._refresh_when_told)
         self._patient = QTimer(self, singleShot=True, interval=PATIENCE)
         self._patient.timeout.connect(self.refresh)
         self.column.addWidget(self._scrolled())
@@ -95,9 +95,9 @@ class InspectorPanel(Panel):
 
     def _connect(self) -> None:
         space = self.workspace
+        self.follow(self._await_edit, space.document_changed, shown=self.refresh)
         self.follow(
             self._soon.start,
-            space.document_changed,
             space.table_changed,
             space.file_changed,
             space.whys.changed,
@@ -124,6 +124,19 @@ class InspectorPanel(Panel):
             self._soon.start()
         elif not waits.isActive() and not self._soon.isActive():
             waits.start()
+
+    def _await_edit(self) -> None:
+        """What was edited is shown now where the engine takes its time, else with what it says."""
+        if self.workspace.debugger.awaits_program:
+            self._soon.start()
+        else:
+            self._await(begin=True)
+
+    def _refresh_when_told(self) -> None:
+        """A selection may be part of an edit, of which all is shown together: that is heard of as
+        soon as it is told."""
+        if not self.workspace.debugger.is_telling:
+            self.refresh()
 
     def refresh(self) -> None:
         """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
