@@ -103,9 +103,11 @@ class RuntimePainter:
         if facts.shares is not None:
             self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
         carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
-        painter.setPen(QPen(self.theme.backward, 0))
-        pieces = arrays.routes.pieces(np.array(carrying, dtype=np.int64))
-        batch_drawing.lines(painter, arrays.routes.flat(*pieces, tolerance(painter)).segments())
+        if carrying:
+            painter.setPen(QPen(self.theme.backward, 0))
+            pieces = arrays.routes.pieces(np.array(carrying, dtype=np.int64))
+            lines = arrays.routes.flat(*pieces, tolerance(painter)).segments()
+            batch_drawing.lines(painter, lines)
         painter.setPen(Qt.PenStyle.NoPen)
         current = [] if facts.current is None else [facts.current]
         for chosen, color in (
