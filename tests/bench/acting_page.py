@@ -23,9 +23,10 @@ LINES: Mapping[str, str] = {
     "step: F10": "#666666",
 }
 _FIXED = (
-    "Up to 10,000 operations most of the window's part is there at 1,000, too: the canvas shows "
-    "the edit at once, and canvas, minimap, timeline, Inspector and actions what the engine "
-    "answers: a third of it is taking that in, two fifths painting the canvas twice."
+    "Up to 10,000 operations most of the window's part is there at 1,000, too: canvas, minimap, "
+    "timeline, Inspector and actions show the edit with what the engine answers. A third of it is "
+    "taking that in, a quarter painting, half of that the canvas, and an eighth is showing values "
+    "that nobody had asked for before."
 )
 _TOUCHED = (
     "The engine's part is what hangs on a hundred layers, some thousand operations of gradients "
