@@ -88,6 +88,7 @@ CAUSES = {
         "{operand} is out of range, which gives 0 on this device", "keep {operand} in range"
     ),
     "no_iterations": Cause("it comes from the iterations of a loop, and there were none"),
+    "last_iteration": Cause("no gradient comes back to it from behind the loop"),
     "untaken": Cause("it is in a branch that was not taken"),
     "override": Cause("the gradient '{override}' gives 0", "look at it, or use the native one"),
     "starts_at_zero": Cause("the gradient starts at 0", "give another grad_ys"),

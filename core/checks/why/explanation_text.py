@@ -122,6 +122,8 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
         return f"it comes from the iterations of {op.name}, and there were none"
     if stopper.cause == "starts_at_zero":
         return f"it starts at 0, where {op.name} is differentiated"
+    if stopper.cause == "last_iteration":
+        return f"no gradient comes back to {op.name} from behind the loop"
     if stopper.cause == "untaken":
         return f"{op.name} is in a branch that was not taken because {stopper.why}"
     if stopper.parts:

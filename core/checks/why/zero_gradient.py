@@ -115,6 +115,8 @@ class ZeroFlow:
         alive = [part for part in parts if is_alive(part.array, place.at)]
         if alive:
             yield self._cancelled(place, alive)
+        elif not parts and self._is_left_over(place):
+            yield Stopper(place.level, place.level.graph[place.ref.op], "last_iteration")
         for part in parts if not alive else ():
             if part.edge is not None:
                 yield from self._over(place, part.edge)
@@ -134,6 +136,18 @@ class ZeroFlow:
             yield from self._beginnings(ref)
         else:
             yield from self._from_after(level, level.loop, ref)
+
+    def _is_left_over(self, place: Place) -> bool:
+        """Whether it is a result of a loop, or of its last iteration, from which nothing leads to
+        what is differentiated."""
+        graph, ref, after = place.level.graph, place.ref, place.level.after
+        taken = any(
+            graph.source(edge) == ref and edge in self._derived.edges
+            for edge in graph.consumers.get(ref.op, ())
+        )
+        loop = None if place.level.loop is None else loop_of(place.level.loop)
+        of_iteration = loop is not None and after is None and ref in loop.results
+        return not taken and (of_iteration or loop_of(graph[ref.op]) is not None)
 
     def _beginnings(self, ref: TensorRef) -> Iterator[_Part]:
         """What is given where the way back begins."""

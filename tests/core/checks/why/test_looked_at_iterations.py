@@ -259,3 +259,29 @@ def test_of_each_gradient_in_a_loop_what_is_shown_is_explained(
             assert found.state in ("none", "ok"), (ref, found.text)
         elif isinstance(shown, np.ndarray):
             assert found.state == state_of(shown), (ref, found.text)
+
+
+def test_what_the_last_iteration_leaves_and_nobody_takes_has_no_gradient() -> None:
+    """A state that is summed up on the way, and not looked at in the end."""
+
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[])
+        b.placeholder("c", shape=[])
+
+        def body(i: Tensor, state: Tensor, total: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            return i + 1, tf.multiply(state, x, name="next"), tf.add(total, state, name="sum")
+
+        _, _, total = tf.while_loop(lambda i, s, t: i < 3, body, (0, x, 0.0))
+        tf.identity(total, name="loss")
+
+    session = differentiated(build, x=2)
+    session.continue_()
+    found = why_gradient(session, "while/next")
+    assert found.state == "zero"
+    assert found.cause == "last_iteration"
+    assert found.text.startswith(
+        "d loss / d while/next, in iteration 3 of while/While, is zero: no gradient comes back to "
+    )
+    assert "from behind the loop, in iteration 3 of while/While" in found.text
+    session.choose_iteration("while/While", 1)
+    assert why_gradient(session, "while/next").state == "ok"
