@@ -43,8 +43,16 @@ def link(origin: Origin, there: Recollection, first: bool = True) -> Link:
     run = None if home is None else made.ran.rank[0]
     if isinstance(made, Given):
         ref = origin.tensor
-        text = _held(ref.short, origin, first)
-        return Link(ref.op, ref.op, origin.cause, origin.index, run=run, text=text)
+        text = _held(ref.short, origin, first, where(made.ran.within))
+        return Link(
+            node=ref.op,
+            op=ref.op,
+            cause=origin.cause,
+            index=origin.index,
+            run=run,
+            iterations=made.ran.within,
+            text=text,
+        )
     op, ran = origin.step.op, made.ran
     return Link(
         node=owner(op),
@@ -234,12 +242,12 @@ def _filled(text: str, operand: str, kind: np.dtype, override: str = "") -> str:
     )
 
 
-def _held(name: str, origin: Origin, first: bool) -> str:
+def _held(name: str, origin: Origin, first: bool, when: str = "") -> str:
     """What is said of what nothing in the run has made."""
     if not first:
-        return f"{name} {_says(origin)}"
+        return f"{name} {_says(origin)}{when}"
     what = "0" if origin.kind == "zero" else origin.kind
-    return f"{name} holds {what}{place(origin.index)}: it {_says(origin)}"
+    return f"{name} holds {what}{place(origin.index)}{when}: it {_says(origin)}"
 
 
 def _belonging(op: Operation) -> str:

@@ -159,6 +159,13 @@ class Search:
             if mask is not None:
                 self.makers.append(Maker(made, mask))
             return
+        if mask is not None and (given := self._again.given(made.ran, made.index)) is not None:
+            if (mask & given).any():
+                by_hand = Given(made.ran, made.index, "changed", made.step)
+                self.makers.append(Maker(by_hand, mask & given))
+            mask = mask & ~given
+            if not mask.any():
+                return
         if made.rank not in self._nodes:
             self._nodes[made.rank] = _Node(made.ran, made.step, {})
             heapq.heappush(self._heap, tuple(-n for n in made.rank))

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from gradstep.core.debug.concurrency.observed_writes import NOTHING_DONE
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.loops.given_values import GivenValues
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING
@@ -47,6 +49,11 @@ class Ran:
     def held(self, index: int) -> Any:
         """What value `index` of the plan was: a device array, not a copy, or state; None for a
         variable without a value, and what was not computed."""
+        raise NotImplementedError
+
+    def before(self, index: int) -> Any:
+        """What value `index` was before somebody else, a user or another thread, gave it another
+        one; None where nobody did."""
         raise NotImplementedError
 
     def came_from(self, index: int) -> RecordedValue | Made | Given:
@@ -128,15 +135,16 @@ class Made:
 class Given:
     """What was there before: `kind` is "fed"; "initial", a variable before run 0; "changed", one
     that was given another value between two steps, by a thread or from another session; "lost", one
-    of a run that is not kept; or "nothing"."""
+    of a run that is not kept; or "nothing". step: that it was given behind, -1 for before all."""
 
     ran: Ran
     index: int
     kind: str
+    step: int = -1
 
     @property
     def rank(self) -> Rank:
-        return (*self.ran.rank, -1)
+        return self.ran.rank_of(self.step)
 
 
 class Recorded:
@@ -174,6 +182,9 @@ class WholeRun(Ran):
         if self.plan.made_by[index] >= self.done:
             return None
         return self._timeline.held(self._number, index, self.done)
+
+    def before(self, index: int) -> Any:
+        return self._timeline.link.seen.at(self._number, index, NOTHING_DONE, None)
 
     def values(self) -> Callable[[int], Any]:
         """Likewise `held`, quicker, of steps that are done; without what others changed."""
@@ -242,6 +253,10 @@ class OneIteration(Ran):
     def held(self, index: int) -> Any:
         return self.loop.held(index, self.number)
 
+    def before(self, index: int) -> Any:
+        given = self.loop.given
+        return None if given is None else given.at(self.number, index, NOTHING_DONE, None)
+
     def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         first = self.loop.first_with(self.number, value, holds)
         return self.loop.iteration(first)._began_with(value)
@@ -276,6 +291,11 @@ class LoopRan:
         self._trace = trace
         self._again: LoopRun | None = None
         self._repeated: dict[int, RunSnapshot] = {}
+
+    @property
+    def given(self) -> GivenValues | None:
+        """What somebody gave in its iterations."""
+        return self._trace.given
 
     def iteration(self, number: int) -> OneIteration:
         return OneIteration(self, number)

@@ -41,6 +41,15 @@ class Again:
         plain = held is None or isinstance(held, OpaqueState | np.ndarray)
         return held if plain else self._own.get(held)
 
+    def given(self, ran: Ran, index: int) -> np.ndarray | None:
+        """Which elements of value `index` somebody else gave, and its step did not make; None for
+        none."""
+        before = self.array(ran.before(index))
+        now = None if before is None else self.array(ran.held(index))
+        if not isinstance(before, np.ndarray) or not isinstance(now, np.ndarray):
+            return None
+        return differing(now, before)
+
     def can_run(self, step: Step) -> bool:
         """Whether running it again does nothing besides giving results."""
         definition = step.definition
@@ -65,6 +74,13 @@ class Again:
                 return None
 
         return run
+
+
+def differing(now: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Which elements of `now` are others than those of `before`; NaN is as any other."""
+    if now.shape != before.shape:
+        return np.ones(now.shape, bool)
+    return np.asarray((now != before) & ((now == now) | (before == before)))
 
 
 def by_place(step: Step) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from gradstep.core.autodiff.explain import missing_gradient
 from gradstep.core.autodiff.explain.gradient_paths import find_flow_path, find_forward_path
@@ -15,9 +16,10 @@ from gradstep.core.autodiff.explain.missing_gradient import explain_none
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.checks.why.backward_iterations import passed_by
 from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
-from gradstep.core.checks.why.questioned_run import Recollection
+from gradstep.core.checks.why.questioned_run import Recollection, state_of
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
+from gradstep.core.checks.why.step_on_other_inputs import differing
 from gradstep.core.debug.history.loop_iterations import NONE_CHOSEN
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
@@ -94,7 +96,28 @@ class Explainer:
         except GradstepError as error:
             text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
             return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
-        return explain_value(self._recollected(beside), ref)
+        there = self._recollected(beside)
+        return self._otherwise(session, there, ref, ref.short) or explain_value(there, ref)
+
+    def _otherwise(
+        self, session: DebugSession, there: Recollection, ref: TensorRef, name: str
+    ) -> missing_gradient.Explanation | None:
+        """Where what the session shows of a loop that it stands in is not what a run of its own
+        came to, as behind what was given by hand in there: that this is so. name: of the value."""
+        shown, found = there.again.array(session.view().value(ref)), there.array(ref)
+        if shown is None and session.timeline.link.seen.touches(session.stop.run):
+            text = f"{name} is not computed yet, and hangs on what was given by hand in this run."
+            return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
+        if not isinstance(shown, np.ndarray) or found is None:
+            return None
+        if not differing(shown, found).any():
+            return None
+        text = (
+            f"{name} is not what a run from the beginning makes of it: it was given by hand in "
+            "this loop, or is made of what was. Step out of the loop, and ask again."
+        )
+        state = state_of(shown)
+        return missing_gradient.Explanation(state, "changed", ref.op, None, (), text)
 
     # -- gradients -------------------------------------------------------------------------------
 
@@ -157,6 +180,10 @@ class Explainer:
             path = find_flow_path(graph, derived, y, x)
             return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
         there = self._recollected(beside)
+        if self._session is not None and x.op not in graph:
+            name, gradient = f"d {y.short} / d {x.short}", derived.gradients[x]
+            if found := self._otherwise(self._session, there, gradient, name):
+                return found
         return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
 
     def _recollected(self, beside: DebugSession) -> Recollection:

@@ -74,6 +74,10 @@ def _nearest(again: Again, value: RecordedValue, index: Index) -> Origin:
         made = origin(value, _is_zero_at(again, index))
         if isinstance(made, Given):
             return Origin(made, index, made.kind, KIND)
+        given = again.given(made.ran, made.index)
+        if given is not None and given[index]:
+            by_hand = Given(made.ran, made.index, "changed", made.step)
+            return Origin(by_hand, index, "changed", KIND)
         passed = _passed_on(again, made)
         found = _looked_at(again, made, index) if passed is None else (passed, index)
         if isinstance(found, Origin):

@@ -13,7 +13,7 @@ from typing import Any
 from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
-_BEFORE = -1  # the step of what was there before anything was taken over
+NOTHING_DONE = -1  # the step of what was there before anything was taken over
 
 
 @dataclass
@@ -66,7 +66,7 @@ class ObservedWrites:
         there = self._of.setdefault(run, _OfRun())
         held = there.nbytes
         if done and index not in there.values:
-            there.note(index, _BEFORE, before())
+            there.note(index, NOTHING_DONE, before())
         there.note(index, done, now)
         self.own_bytes += there.nbytes - held
 
@@ -84,7 +84,7 @@ class ObservedWrites:
 
     def of(self, run: int) -> Sequence[tuple[int, Mapping[int, Any]]]:
         """What was taken over in `run`, in order: before which step, and what."""
-        return sorted(self._by_step(run, _BEFORE).items())
+        return sorted(self._by_step(run, NOTHING_DONE).items())
 
     def steps(self, run: int) -> Mapping[int, Mapping[int, Any]]:
         """The same by its steps, but for what was there before."""
@@ -134,7 +134,7 @@ class ObservedWrites:
             cut = _OfRun()
             for index, found in self._of[run].values.items():
                 for step, value in found:
-                    if step <= done and any(_BEFORE < each <= done for each, _ in found):
+                    if step <= done and any(NOTHING_DONE < each <= done for each, _ in found):
                         cut.note(index, step, value)
             if cut.values:
                 other._of[run] = cut

@@ -60,10 +60,6 @@ class Reasons(QWidget):
             card.hide()
             return
         found = self._workspace.whys.want(of.short, wrt)
-        # A run of its own has not what was given by hand in a loop.
-        if found is not None and found.state == "ok":
-            card.hide()
-            return
         name = f"dL/d{wrt}" if wrt else of.short
         titles: Mapping[Notable, str] = {
             "nan": self.tr("Why {} is NaN"),
