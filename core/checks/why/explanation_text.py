@@ -132,6 +132,8 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
         return f"it starts at 0, where {op.name} is differentiated"
     if stopper.cause == "last_iteration":
         return f"no gradient comes back to {op.name} from behind the loop"
+    if stopper.cause == "changed":
+        return f"what comes back to {op.name} {CAUSES['changed'].says}"
     if stopper.cause == "untaken":
         return f"{op.name} is in a branch that was not taken because {stopper.why}"
     if stopper.parts:

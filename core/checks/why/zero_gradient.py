@@ -111,6 +111,10 @@ class ZeroFlow:
     # -- one tensor ----------------------------------------------------------------------------
 
     def _causes(self, place: Place) -> Iterator[Stopper | Place]:
+        if self._is_given(place, self._derived.gradients.get(place.ref)):
+            op = place.level.graph[place.ref.op]
+            yield Stopper(place.level, op, "changed", place.at)
+            return
         parts = [*self._parts(place)]
         alive = [part for part in parts if is_alive(part.array, place.at)]
         if alive:
@@ -190,6 +194,9 @@ class ZeroFlow:
 
     def _over(self, place: Place, edge: Edge) -> Iterator[Stopper | Place]:
         level, op = place.level, place.level.graph[edge.op]
+        if self._is_given(place, self._derived.edges[edge]):
+            yield Stopper(level, level.graph[place.ref.op], "changed", place.at)
+            return
         gradients = {ref: self._derived.gradients[ref] for ref in self._outputs[op.name]}
         arrived = [(ref, self._array(level, gradient)) for ref, gradient in gradients.items()]
         live = [x for _, x in arrived if x is not None and x.any()]
@@ -257,6 +264,13 @@ class ZeroFlow:
         return Stopper(level, op, otherwise, index, override=name)
 
     # -- values --------------------------------------------------------------------------------
+
+    def _is_given(self, place: Place, cotangent: TensorRef | None) -> bool:
+        """Whether what comes back was given by hand, at the element that is looked at."""
+        ran = place.level.ran
+        index = None if cotangent is None else ran.value_of(cotangent)
+        given = None if index is None else self._again.given(ran, index)
+        return given is not None and is_alive(given, place.at)
 
     def _note_untaken(self, level: Level, dead: Sequence[TensorRef]) -> None:
         """What of an iteration's tensors without a gradient leads into a branch that was not taken;

@@ -92,3 +92,16 @@ def test_amid_the_loop_no_other_value_than_the_shown_one_is_explained(
     assert in_loop["while/Mul"] is None
     found = in_loop.why("while/Mul")
     assert (found.state, found.cause) == ("none", "waiting")
+
+
+@pytest.mark.parametrize(("value", "state"), [(0.0, "zero"), (NAN, "nan")])
+def test_so_it_is_of_what_comes_back(tutorial: gradstep.Debugger, value: float, state: str) -> None:
+    gradient = "gradients/a_grad/Mul"
+    while tutorial[gradient] is None:
+        tutorial.step_into()
+    tutorial.inject(gradient, [value, value])
+    tutorial.continue_()
+    found = tutorial.why("loss", "d")
+    assert (found.state, found.cause) == (state, "changed")
+    assert "was given it between two steps" in found.text
+    assert tutorial.why("loss", "e").state == "ok"
