@@ -26,7 +26,7 @@ from gradstep.core.protocol.vocabulary import ExplainedState
 
 # Where what is zero has a reason of its own.
 _FOLLOWED = ("zero_factor", "not_chosen", "stationary")
-_WORDS = {"nan": "NaN", "inf": "infinite", "zero": "zero"}
+WORDS = {"nan": "NaN", "inf": "infinite", "zero": "zero"}
 _EMPTY = "it is empty, as what it is asked for has no elements"
 
 
@@ -47,7 +47,7 @@ def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
     if state == "ok":
         text = f"{name} {explanation_text.describe_range(array)}."
         return Explanation("ok", "", None, None, (), text)
-    what = f"{name} is {_WORDS[state]}"
+    what = f"{name} is {WORDS[state]}"
     if state == "zero":
         return _told(there, state, what, _first_zero(there.zero_origins(ref)), [ref.op])
     return _told(there, state, what, there.origins(ref), [ref.op])
@@ -116,7 +116,7 @@ class GradientQuestion:
         if array is None:
             return self._without_value(gradient)
         state = state_of(array)
-        what = f"{self._name} is {_WORDS.get(state, '')}"
+        what = f"{self._name} is {WORDS.get(state, '')}"
         if state == "ok":
             return self._ok(array)
         if state == "zero":

@@ -16,8 +16,9 @@ from gradstep.core.autodiff.explain.missing_gradient import explain_none
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.checks.why.backward_iterations import passed_by
 from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
+from gradstep.core.checks.why.explanation_text import describe_range
 from gradstep.core.checks.why.questioned_run import Recollection, state_of
-from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
+from gradstep.core.checks.why.run_explanations import WORDS, GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
 from gradstep.core.checks.why.step_on_other_inputs import differing
 from gradstep.core.debug.history.loop_iterations import NONE_CHOSEN
@@ -74,6 +75,8 @@ class Explainer:
         found = explain_value(self._there, ref)
         if found.cause == "waiting" and around and self._session.stop.inside:
             found = self._in_a_loop(self._session, around[0], ref)
+        if found.cause == "waiting" and not around:
+            found = self._untouched(self._session, ref) or found
         error = self._session.stop.error
         if found.cause == "waiting" and error is not None:
             found = replace(found, text=found.text + _said(error))
@@ -98,6 +101,20 @@ class Explainer:
             return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
         there = self._recollected(beside)
         return self._otherwise(session, there, ref, ref.short) or explain_value(there, ref)
+
+    def _untouched(
+        self, session: DebugSession, ref: TensorRef
+    ) -> missing_gradient.Explanation | None:
+        """Of a variable that no step of the program reads or writes; None of all else."""
+        assert self._there is not None
+        shown = self._there.again.array(session.view().value(ref))
+        if ref.op in session.plan.step_of or not isinstance(shown, np.ndarray):
+            return None
+        state = state_of(shown)
+        said = describe_range(shown) if state == "ok" else f"is {WORDS[state]}"
+        text = f"{ref.short} {said}; no step of this program reads or writes it."
+        cause = "" if state == "ok" else "initial"
+        return missing_gradient.Explanation(state, cause, ref.op, None, (), text)
 
     def _otherwise(
         self, session: DebugSession, there: Recollection, ref: TensorRef, name: str
