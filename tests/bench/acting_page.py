@@ -46,10 +46,10 @@ NOTES: Mapping[str, str] = {
     f"first of them, and scene, outline and timeline show other names in the same places. {_FIXED}",
     "undo: rename": f"Program and scene of before are there still. {_FIXED}",
     "edit: wire unplugged": "All that is behind the wire loses its types, nearly the whole graph: "
-    "its boxes, links and rows are others. What is left to run is compiled and bound from "
+    "its boxes, links and rows are others. What is left to run is laid out and bound from "
     f"nothing. {_FIXED}",
-    "undo: wire unplugged": "Program and scene of before are there still; the steps of nearly the "
-    f"whole graph come as rows of the timeline. {_FIXED}",
+    "undo: wire unplugged": "Program and scene of before are there still; of nearly the whole "
+    f"graph boxes, links and rows are compared with those of before. {_FIXED}",
     "look: select": "Another node fills the Inspector: some fifty widgets with other texts are "
     "laid out and painted, whatever the size of the graph, at a twentieth of a millisecond each; "
     "canvas and minimap take as much.",
@@ -66,7 +66,7 @@ _CONTINUED = (
 _SCENE = "The scene is made in one go: boxes, links and where they run, of all that is open."
 # Why the window is deaf for longer than it is to be.
 DEAF_NOTES: Mapping[str, str] = {
-    "open: first picture": "The outline's rows by role and the docks come in one go each.",
+    "open: first picture": "The outline's rows by role come in one go.",
     "open: all scopes": "The overview is painted in one go.",
     "edit: stop": _CONTINUED,
     "edit: attribute": _CONTINUED,
@@ -74,7 +74,7 @@ DEAF_NOTES: Mapping[str, str] = {
     "undo: rename": _SCENE,
     "edit: wire unplugged": "All that is behind the wire loses its types, and then the scene is "
     "made in one go.",
-    "undo: wire unplugged": "The steps of nearly the whole graph come as rows of the timeline.",
+    "undo: wire unplugged": "What comes back is compared with what there was in one go.",
 }
 Costs = Mapping[int, Mapping[str, Mapping[str, float]]]  # size -> action -> seconds
 Target = Callable[[str, int], float | None]  # of an action at a size
