@@ -164,6 +164,8 @@ class Layers:
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         boxes, links = self.painter.standing(_around(rect))
         arrays, facts = self._stage.arrays, self._stage.facts
+        if facts.shares is not None and Detail.at(scale) < Detail.FULL:
+            boxes = boxes | facts.shares.foremost  # their labels reach far, and yield to each other
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
     def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:

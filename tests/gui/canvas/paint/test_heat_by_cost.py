@@ -113,6 +113,22 @@ def test_the_share_is_written_in_far_views_too(
     assert changed > 0.9, "the label lies over the card's lower right corner"
 
 
+@pytest.mark.parametrize("scale", [0.05, 0.1])
+def test_a_part_that_is_painted_by_itself_has_the_labels_of_boxes_beside_it(
+    canvas: Any, measuring: Measuring, scale: float
+) -> None:
+    view = canvas.view
+    view.camera.zoom_to(scale)
+    view.camera.look_at(view.stage.area.center())
+    action_table.run("view.colour_time", canvas.space)
+    view.viewport().grab()
+    for name in canvas.space.document.graph.operations:
+        canvas.space.select([name])
+        kept = view.viewport().grab().toImage()
+        view.layers.refresh()
+        assert kept == view.viewport().grab().toImage(), name
+
+
 def test_the_legend_says_what_and_whether_it_still_holds(canvas: Any, measuring: Measuring) -> None:
     measuring.hold = True
     action_table.run("view.colour_time", canvas.space)
