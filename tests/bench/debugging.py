@@ -25,6 +25,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.query.query_search import find
 from gradstep.core.debug.query.recorded_query import Query, Which
 from gradstep.core.debug.watches import watch
+from gradstep.core.engine.plan.step_groups import group_steps
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -150,7 +151,7 @@ def moving(rounds: int, seconds: float) -> dict[str, list[float]]:
     forward, back, far, run = [], [], [], []
     for _ in range(rounds):
         session.run_to(f"{now}:0")
-        steps = len(session.plan.groups)
+        steps = len(group_steps([step.op for step in session.plan.steps]))
         forward.append(timed(session.step)(steps))
         back.append(timed(session.step_back)(steps))
         session.run_to(f"{now}:{len(session.plan.steps)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -94,14 +93,12 @@ class Level:
     @property
     def group_start(self) -> int:
         """Where the group of steps begins that the last step done is of."""
-        starts = self.track.plan.boundaries
-        return starts[bisect_left(starts, self.step) - 1]
+        return self.track.plan.whole_at(self.step - 1).start
 
     @property
     def group_end(self) -> int:
         """Where the group of steps ends that the next step is of."""
-        starts = self.track.plan.boundaries
-        return starts[bisect_right(starts, self.step)]
+        return self.track.plan.whole_at(self.step).stop
 
     @property
     def place(self) -> Place:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.motion.exact_place import ExactPlace, parse_place, require_place
 from gradstep.core.debug.motion.level import Level
@@ -183,18 +181,16 @@ class Stepper(Travel):
     def _end_of_scope(self) -> int:
         """Of the group that the next step is in the middle of, or else of the scope around it, in
         the same phase."""
-        step, groups = self.cursor.run.step, self._plan.wholes
-        here = bisect_right(self._plan.boundaries, step) - 1
-        group = groups[here]
-        if step > group.start:
-            return group.stop
-        scope = group.origin.rpartition("/")[0]
-        outside = (
-            g.start
-            for g in groups[here + 1 :]
-            if g.phase != group.phase or not _lies_in(g.origin, scope)
-        )
-        return next(outside, self._length)
+        here = self._plan.whole_at(self.cursor.run.step)
+        scope = here.origin.rpartition("/")[0]
+        if self.cursor.run.step > here.start:
+            return here.stop
+        after = here
+        while after.stop < self._length:
+            after = self._plan.whole_at(after.stop)
+            if after.phase != here.phase or not _lies_in(after.origin, scope):
+                return after.start
+        return self._length
 
 
 def _lies_in(name: str, scope: str) -> bool:

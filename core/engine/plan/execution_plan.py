@@ -19,11 +19,12 @@ from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver, Whereabouts
-from gradstep.core.engine.plan.step_groups import Group, group_steps, whole_groups
+from gradstep.core.engine.plan.step_groups import Group, whole_at
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.engine.plan.value_makers import MadeBy, Makers, find_makers, makers_after
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import foreign_scopes
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -100,20 +101,13 @@ class Plan:
             return True
         return len(self.values) >= len(mine) and all(map(is_, mine, self.values))
 
-    @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """The steps in maximal runs of one phase and origin; a forward step is a group."""
-        return group_steps([step.op for step in self.steps])
+    def whole_at(self, place: int) -> Group:
+        """What the user steps over at once that step number `place` is of."""
+        return whole_at(self.steps, self._foreign, place)
 
     @cached_property
-    def wholes(self) -> tuple[Group, ...]:
-        """What a user steps over at once: groups, or all those of a foreign operation."""
-        return whole_groups(self.groups, self.graph)
-
-    @cached_property
-    def boundaries(self) -> list[int]:
-        """Where wholes begin, and the end of the last, ascending."""
-        return [*(group.start for group in self.wholes), len(self.steps)]
+    def _foreign(self) -> Mapping[str, str]:
+        return foreign_scopes(self.graph)
 
     @cached_property
     def step_of(self) -> Mapping[str, int]:

@@ -27,7 +27,7 @@ _BEFORE = "before the edit"  # of a plan; no more than one edit back
 _NOTHING: frozenset[str] = frozenset()
 # What follows from a plan's steps, and is worked out once.
 _OF_STEPS = (
-    *("groups", "wholes", "boundaries", "step_of", "whereabouts", "users", "is_plain"),
+    *("_foreign", "step_of", "whereabouts", "users", "is_plain"),
     *("loops", "overtaken", "per_run", "firsts"),
 )
 

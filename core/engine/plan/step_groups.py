@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
-from gradstep.core.graph.foreign_origin import foreign_scopes
-from gradstep.core.graph.model import Graph, Operation, Phase
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.model import Operation, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,25 @@ def group_steps(
     return tuple(groups)
 
 
-def whole_groups(groups: Sequence[Group], graph: Graph) -> tuple[Group, ...]:
-    """Steps of the user's: groups, but of what one foreign operation was lowered to, with the
-    weights right before it, all of one phase that follow each other are one, whose origin is its
-    scope."""
-    scopes = foreign_scopes(graph)
-    if not scopes:
-        return (*groups,)
-    found: list[Group] = []
-    for (scope, phase), members in groupby(groups, lambda g: (scopes.get(g.origin, ""), g.phase)):
-        own = [*members]
-        found += [Group(phase, scope, own[0].start, own[-1].stop)] if scope else own
-    return tuple(found)
+def whole_at(steps: Sequence[Step], scopes: Mapping[str, str], place: int) -> Group:
+    """What the user steps over at once that step number `place` is of: its group, and where it is
+    of what one foreign operation was lowered to, all groups of that which follow each other in one
+    phase, with the weights right before it; then the origin is its scope. scopes: as
+    `foreign_scopes` has them. Costs what is stepped over."""
+    op = steps[place].op
+    phase, origin = op.phase, owner(op)
+    scope = scopes.get(origin, "")
+
+    def belongs(number: int) -> bool:
+        other = steps[number].op
+        if other.phase is not phase:
+            return False
+        of = owner(other)
+        return scopes.get(of, "") == scope if scope else of == origin
+
+    start, stop = place, place + 1
+    while start and belongs(start - 1):
+        start -= 1
+    while stop < len(steps) and belongs(stop):
+        stop += 1
+    return Group(phase, scope or origin, start, stop)

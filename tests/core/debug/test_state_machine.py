@@ -13,6 +13,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.step_groups import group_steps
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.table import lookup
@@ -214,7 +215,8 @@ class Moves(RuleBasedStateMachine):
         assert stop.recorded_bytes <= self.limit_bytes + self.session.timeline._live.nbytes
 
     def on_boundary(self) -> bool:
-        return self.here[1] in [0, *(group.stop for group in self.session.plan.groups)]
+        groups = group_steps([step.op for step in self.session.plan.steps])
+        return self.here[1] in [0, *(group.stop for group in groups)]
 
 
 @pytest.mark.parametrize("limit_bytes", [1 << 30, 5000, 0], ids=["all", "some", "none"])

@@ -17,7 +17,7 @@ from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.engine.plan.step_groups import group_steps, owner
 from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.scopes import is_inside, parents
@@ -34,7 +34,7 @@ def places(plan: Plan, b: Breakpoint) -> list[tuple[int, str]]:
     if b.kind is BreakpointKind.GRADIENT:
         return [
             (group.start if before else group.stop, b.target)
-            for group in plan.groups
+            for group in group_steps([step.op for step in plan.steps])
             if (group.phase, group.origin) == (Phase.BACKWARD, b.target)
             and b.target not in b.exempt
         ]
