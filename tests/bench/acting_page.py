@@ -56,6 +56,9 @@ NOTES: Mapping[str, str] = {
     "look: select by click": "As a selection by name.",
     "look: search opened": "It is the first search of the process: half of it is importing what "
     "a search is made of.",
+    "look: search key": "At 1,000 operations most of it is the engine's: what it prepares for the "
+    "next edit once nothing is asked. At 200,000 all names are looked through; it is at the "
+    "limit, and takes 25 to 60 ms from run to run.",
     "inject: 100 dependants": "At the limit. Half of it is the window's, and two fifths of that "
     "painting anew what is in view.",
 }
