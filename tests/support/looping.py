@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Stop
@@ -13,6 +15,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.random_loops import RandomLoops
 
 
 def power(builder: GraphBuilder) -> Tensor:
@@ -66,6 +69,33 @@ def session(build: Any = power, n: int = 3, backend: Backend | None = None) -> D
     initial = {"runs": np.float32(0)} if "runs" in graph else {}
     program = Program(graph, graph, fetches=(fetch,), feeds=feeds, initial=initial)
     return DebugSession(program, backend)
+
+
+def random_session(seed: int, differentiated: bool = False) -> DebugSession:
+    """Random loops; differentiated: with the gradients of the first of their results."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        made = RandomLoops(
+            tf, seed, lambda name, kind, shape: builder.placeholder(name, kind, shape)
+        )
+        fetches = tuple(y.ref for y in made.ys)
+    graph = builder.build()
+    feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
+    if not differentiated:
+        return DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
+    wrt = tuple(x.ref for x in made.xs)
+    derived = differentiate(graph, GradientRequest(of=fetches[:1], wrt=wrt))
+    there = tuple(derived.gradients[x] for x in wrt if x in derived.gradients)
+    return DebugSession(
+        Program(
+            derived.graph,
+            graph,
+            fetches=(*fetches, *there),
+            feeds=feeds,
+            gradients=derived.gradients,
+            derived=(derived,),
+        )
+    )
 
 
 def places(stop: Stop) -> list[tuple[int, int]]:

@@ -10,13 +10,7 @@ import numpy as np
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.why.explanation_words import Index
 from gradstep.core.checks.why.nonfinite_value import Origin, origins
-from gradstep.core.checks.why.recorded_values import (
-    Given,
-    LoopRan,
-    Ran,
-    Recorded,
-    RecordedValue,
-)
+from gradstep.core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
 from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.checks.why.zero_value import find_telling_element, zero_origins
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations

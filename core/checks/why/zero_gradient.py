@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -76,11 +76,16 @@ class ZeroFlow:
     def __init__(self, again: Again, ran: Ran, graph: Graph, derived: Differentiation) -> None:
         self._again, self._derived = again, derived
         self._whole = Level(ran, graph)
-        self._outputs: dict[str, list[TensorRef]] = defaultdict(list)
-        for ref in derived.gradients:
-            self._outputs[ref.op].append(ref)
         self._seen: set[tuple[object, TensorRef]] = set()
         self._dead: list[Stopper] = []
+
+    @cached_property
+    def _outputs(self) -> Mapping[str, list[TensorRef]]:
+        """Operation -> those of its outputs that have a gradient; for who follows one."""
+        found: dict[str, list[TensorRef]] = defaultdict(list)
+        for ref in self._derived.gradients:
+            found[ref.op].append(ref)
+        return found
 
     def level(self, ran: Ran | None) -> Level:
         """That of an iteration of the way back; else the run as a whole."""

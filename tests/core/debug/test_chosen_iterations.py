@@ -16,10 +16,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, graph_around, loop_of, within
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.program_reports import report_stop
-from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import looping
-from tests.support.random_loops import SEEDS, RandomLoops
+from tests.support.random_loops import SEEDS
 
 
 def shown(session: DebugSession, name: str) -> float | None:
@@ -226,15 +225,8 @@ def test_a_choice_stays_over_an_edit() -> None:
 
 @pytest.mark.parametrize("seed", [seed for seed in SEEDS if seed != 11])  # no loop goes round
 def test_every_value_of_every_iteration_is_what_was_there_when_it_ran(seed: int) -> None:
-    builder = GraphBuilder()
-    with builder.as_default():
-        made = RandomLoops(
-            tf, seed, lambda name, kind, shape: builder.placeholder(name, kind, shape)
-        )
-        fetches = tuple(y.ref for y in made.ys)
-    graph = builder.build()
-    feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
-    session = DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
+    session = looping.random_session(seed)
+    graph = session.program.graph
     seen: dict[tuple[tuple[tuple[str, int], ...], str], np.ndarray] = {}
     while session.stop.step < len(session.plan.steps) or session.stop.inside:
         session.step_into()

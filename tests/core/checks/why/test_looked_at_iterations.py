@@ -22,7 +22,7 @@ from gradstep.core.protocol.messages import Explanation
 from tests.core.checks.test_among_others import looped, masked_or_doubled
 from tests.core.debug.test_chosen_iterations import backward, loops_of
 from tests.support import looping
-from tests.support.random_loops import SEEDS, RandomLoops
+from tests.support.random_loops import SEEDS
 from tests.support.whys import Build, given, graph_of
 
 
@@ -36,37 +36,10 @@ def recollected(session: DebugSession) -> Recollection:
     return Recollection(session, 0, looked_at=session.looked_at())
 
 
-def random_session(seed: int, differentiated: bool = False) -> DebugSession:
-    """Random loops; differentiated: with the gradients of the first of their results."""
-    builder = GraphBuilder()
-    with builder.as_default():
-        made = RandomLoops(
-            tf, seed, lambda name, kind, shape: builder.placeholder(name, kind, shape)
-        )
-        fetches = tuple(y.ref for y in made.ys)
-    graph = builder.build()
-    feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
-    if not differentiated:
-        return DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
-    wrt = tuple(x.ref for x in made.xs)
-    derived = differentiate(graph, GradientRequest(of=fetches[:1], wrt=wrt))
-    there = tuple(derived.gradients[x] for x in wrt if x in derived.gradients)
-    return DebugSession(
-        Program(
-            derived.graph,
-            graph,
-            fetches=(*fetches, *there),
-            feeds=feeds,
-            gradients=derived.gradients,
-            derived=(derived,),
-        )
-    )
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("chosen", [None, 0, 1])
 def test_it_is_asked_of_the_value_that_is_shown(seed: int, chosen: int | None) -> None:
-    session = random_session(seed)
+    session = looping.random_session(seed)
     session.continue_()
     graph = session.program.graph
     for loop in loops_of(session) if chosen is not None else ():
@@ -244,7 +217,7 @@ def test_what_has_no_gradient_in_a_loop_says_why() -> None:
 def test_of_each_gradient_in_a_loop_what_is_shown_is_explained(
     seed: int, chosen: int | None
 ) -> None:
-    session = random_session(seed, differentiated=True)
+    session = looping.random_session(seed, differentiated=True)
     session.continue_()
     for loop in loops_of(session) if chosen is not None else ():
         session.choose_iteration(loop, chosen)
