@@ -66,6 +66,12 @@ def where(within: Iterable[tuple[int, str]]) -> str:
     return f", in {', '.join(inside)}" if inside else ""
 
 
+def subject(name: str, within: Iterable[tuple[int, str]]) -> str:
+    """ "x, in iteration 2 of loop,", before a verb; the name alone outside of loops."""
+    there = where(within)
+    return f"{name}{there}," if there else name
+
+
 def sentence(*clauses: str) -> str:
     """Clauses put together, with a full stop."""
     return f"{'; '.join(filter(None, clauses)).rstrip('.')}."

@@ -13,7 +13,7 @@ from gradstep.core.autodiff.explain.loop_inlining import leave_out_loops, unroll
 from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.why import explanation_text
-from gradstep.core.checks.why.explanation_words import broadcast_index, where
+from gradstep.core.checks.why.explanation_words import broadcast_index, subject, where
 from gradstep.core.checks.why.gradient_growth import growth
 from gradstep.core.checks.why.nonfinite_value import Origin
 from gradstep.core.checks.why.questioned_run import Recollection, state_of
@@ -42,8 +42,7 @@ def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
         text = f"{ref.short} has no value: {dead or 'it has not been computed in this run'}."
         return Explanation("none", "untaken" if dead else "waiting", ref.op, None, (), text)
     state = state_of(array)
-    iteration = where(place.ran.within)
-    name = f"{ref.short}{iteration}," if iteration else ref.short
+    name = subject(ref.short, place.ran.within)
     if state == "ok":
         text = f"{name} {explanation_text.describe_range(array)}."
         return Explanation("ok", "", None, None, (), text)
@@ -106,8 +105,7 @@ class GradientQuestion:
         self._flow = ZeroFlow(there.again, there.run, graph, derived)
         self._in_loop = wrt.op not in graph
         self._level = self._flow.level(there.around(derived.gradients[wrt]))
-        iteration = where(self._level.iteration)
-        self._name = f"d {of.short} / d {wrt.short}{iteration}{',' if iteration else ''}"
+        self._name = f"d {of.short} / d {wrt.short}"
 
     def explanation(self) -> Explanation:
         """Why it is NaN, infinite or zero; or that it is not."""
@@ -116,7 +114,7 @@ class GradientQuestion:
         if array is None:
             return self._without_value(gradient)
         state = state_of(array)
-        what = f"{self._name} is {WORDS.get(state, '')}"
+        what = f"{subject(self._name, self._level.iteration)} is {WORDS.get(state, '')}"
         if state == "ok":
             return self._ok(array)
         if state == "zero":
@@ -152,9 +150,10 @@ class GradientQuestion:
             why = say_why_untaken(self._derived.graph, gradient.op, self._there.array)
             reason = f"it is in a branch that was not taken because {why}" if why else ""
         if reason:
-            text = f"{self._name} has no value: {reason}."
+            text = f"{subject(self._name, self._level.iteration)} has no value: {reason}."
             return Explanation("none", "untaken", self._wrt.op, None, (), text)
-        text = f"{self._name.rstrip(',')}: it exists; run the graph to see its value."
+        name = f"{self._name}{where(self._level.iteration)}"
+        text = f"{name}: it exists; run the graph to see its value."
         return Explanation("ok", "", None, None, self._path(self._wrt.op), text)
 
     def _ok(self, array: np.ndarray) -> Explanation:
@@ -171,7 +170,7 @@ class GradientQuestion:
         more = f"; {found.text}" if found is not None and cause else ""
         node = found.by[0][0] if found is not None and cause else None
         path = self._path(self._wrt.op)
-        text = f"{self._name.rstrip(',')}: {size}{more}."
+        text = f"{self._name}{where(self._level.iteration)}: {size}{more}."
         return Explanation("ok", cause, node, None, path, text)
 
     def _zero(self, what: str) -> Explanation:

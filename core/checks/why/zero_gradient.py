@@ -136,11 +136,10 @@ class ZeroFlow:
 
     def _parts(self, place: Place) -> Iterator[_Part]:
         level, ref = place.level, place.ref
-        for edge in level.graph.consumers.get(ref.op, ()):
-            if level.graph.source(edge) == ref and edge in self._derived.edges:
-                array = self._array(level, self._carried(level, edge, ref))
-                if array is not None:
-                    yield _Part(edge.op, array, edge)
+        for edge in self._wires(level, ref):
+            array = self._array(level, self._carried(level, edge, ref))
+            if array is not None:
+                yield _Part(edge.op, array, edge)
         if level.loop is None:
             yield from self._beginnings(ref)
         else:
@@ -149,14 +148,18 @@ class ZeroFlow:
     def _is_left_over(self, place: Place) -> bool:
         """Whether it is a result of a loop, or of its last iteration, from which nothing leads to
         what is differentiated."""
-        graph, ref, after = place.level.graph, place.ref, place.level.after
-        taken = any(
-            graph.source(edge) == ref and edge in self._derived.edges
-            for edge in graph.consumers.get(ref.op, ())
-        )
-        loop = None if place.level.loop is None else loop_of(place.level.loop)
-        of_iteration = loop is not None and after is None and ref in loop.results
-        return not taken and (of_iteration or loop_of(graph[ref.op]) is not None)
+        level, ref = place.level, place.ref
+        if any(self._wires(level, ref)):
+            return False
+        loop = None if level.loop is None else loop_of(level.loop)
+        of_iteration = loop is not None and level.after is None and ref in loop.results
+        return of_iteration or loop_of(level.graph[ref.op]) is not None
+
+    def _wires(self, level: Level, ref: TensorRef) -> Iterator[Edge]:
+        """Those over which a gradient comes back to a tensor."""
+        for edge in level.graph.consumers.get(ref.op, ()):
+            if level.graph.source(edge) == ref and edge in self._derived.edges:
+                yield edge
 
     def _beginnings(self, ref: TensorRef) -> Iterator[_Part]:
         """What is given where the way back begins."""
