@@ -15,7 +15,9 @@ from gradstep.core.document.repairs import scaled
 from gradstep.core.graph.model import Operation
 
 _ROWS = 8  # fewer say nothing of a unit
-_DEAD = 0.5  # share of the units of a layer
+_MANY = 32  # rows; by fewer half of the units of a sound layer may be 0 by chance
+_DEAD = 0.5  # share of the units of a layer, by many rows
+_DEAD_BY_FEW = 0.75
 _SATURATED = 0.9  # share of its numbers
 _WEIGHTS = ("MatMul", "BatchMatMul", "Conv", "Einsum")  # what a layer begins with
 _SLOPES = {"Sigmoid": 0.25, "Tanh": 1.0}  # the slope at 0
@@ -27,9 +29,11 @@ def find_dead_units(x: Examined) -> Iterator[Finding]:
     for op, runs in _hidden(x, ("Relu", "Relu6")):
         value = runs.value(x, op.output())
         idle = _dead_units(value)
-        if value is None or idle is None or idle.mean() < _DEAD:
+        if value is None or idle is None:
             continue
         rows, units = len(value), value.shape[-1]
+        if idle.mean() < (_DEAD if value.size >= _MANY * units else _DEAD_BY_FEW):
+            continue
         since = _since(x, runs, op, idle)
         text = (
             f"{share(int(idle.sum()), units)} of the units of {op.name} give 0 for each of the "

@@ -10,7 +10,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.diagnosing import drawn, findings
 
-X = np.linspace(-1, 1, 16).reshape(8, 2)
+X = np.tile(np.linspace(-1, 1, 16).reshape(8, 2), (4, 1))
 HIDDEN = {"relu": tf.nn.relu, "sigmoid": tf.sigmoid, "tanh": tf.tanh}
 
 
@@ -42,6 +42,12 @@ def test_units_that_are_0_for_every_row_are_dead() -> None:
     assert found.node == "h"
     assert "3 of 4 (75 %) of the units of h give 0 for each of the 8 rows" in found.text
     assert "since run" not in found.text
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(8, 0), (31, 0), (32, 1)])
+def test_half_of_them_are_so_by_chance_where_rows_are_few(rows: int, expected: int) -> None:
+    half = network("relu", [-9.0, -9.0, 9.0, 9.0], rows)
+    assert len(findings(half, "dead-units", runs=1)) == expected
 
 
 def test_they_have_been_so_since_the_first_run_that_is_recorded() -> None:
