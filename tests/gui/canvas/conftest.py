@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.open_document import read
 from gradstep.core.protocol import messages
+from gradstep.gui.canvas.paint import front_buffer
 from gradstep.gui.canvas.scene import hit_test, polyline
 from gradstep.gui.canvas.view import GraphView
 from gradstep.gui.look import theme
@@ -138,6 +140,8 @@ class Canvas:
 def canvas(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Canvas]:
     """An empty canvas of 1000 x 640 pixels."""
     monkeypatch.setattr(workspace, "EngineBridge", EngineHere)
+    # On a busy machine pictures would be those of a zoom under way, scaled.
+    monkeypatch.setattr(front_buffer, "BUDGET", math.inf)
     theme.apply(qapp, theme.DARK)
     view = GraphView(workspace.Workspace(theme=theme.DARK))
     qtbot.addWidget(view)
