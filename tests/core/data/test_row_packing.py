@@ -94,7 +94,7 @@ def fed(found: OpenedData) -> list[object]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(
     x=st.sampled_from(X_TEXTS),
     y=st.sampled_from(("", *Y_TEXTS)),

@@ -63,7 +63,6 @@ class Hits:
         return False
 
 
-@settings(max_examples=40)
 @given(
     PROGRAMS,
     st.integers(0, 3),

@@ -122,7 +122,7 @@ def test_loops_are_alike_by_what_goes_round() -> None:
     assert len(group.scopes) == sum(op.type == "While" for op in graph)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(drawn=graphs(), data=st.data())
 @pytest.mark.slow
 def test_a_copy_is_alike_under_other_names_and_in_another_order(

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -58,7 +58,6 @@ def test_a_log_longer_than_its_document_is_written_anew(
 
 @pytest.mark.slow
 @given(st.integers(1, 4), st.floats(0, 1), st.sampled_from((b"", b"\0" * 30, b"GSJ1")))
-@settings(max_examples=40)
 def test_a_torn_end_is_ignored(count: int, cut: float, rest: bytes) -> None:
     import tempfile
 

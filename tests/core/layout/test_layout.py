@@ -47,7 +47,7 @@ def test_boxes_stay_apart_and_arrows_go_right(engine: str, diagram) -> None:
         assert places[a][0] + width[a] / 2 < places[b][0] - width[b] / 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(diagram=diagrams(cycles=True))
 def test_cycles_and_loops_are_drawn_without_overlaps_and_the_same_each_time(diagram) -> None:
     boxes, arrows = diagram
@@ -56,7 +56,7 @@ def test_cycles_and_loops_are_drawn_without_overlaps_and_the_same_each_time(diag
     assert layout(boxes, arrows) == places
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(diagram=diagrams())
 def test_corners_lie_on_the_grid(diagram) -> None:
     boxes, arrows = diagram

@@ -74,7 +74,6 @@ def carried(change: ProgramChange) -> ProgramChange:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(change), type=ProgramChange)
 
 
-@settings(max_examples=40)
 @given(PROGRAMS, PROGRAMS)
 @pytest.mark.slow
 def test_a_change_makes_the_other_program_in_the_same_order(

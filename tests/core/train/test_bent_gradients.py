@@ -30,7 +30,7 @@ def clipped(clip: str, gradients: list[np.ndarray]) -> list[np.ndarray]:
     return [g * limit / max(norm, limit) for g in gradients]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(
     seed=st.integers(0, 999),
     clip=st.sampled_from(["value(0.3)", "norm(1)", "global_norm(2)", "norm(1e6)", ""]),

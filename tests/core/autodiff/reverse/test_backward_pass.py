@@ -42,7 +42,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
     assert {r: g for vjp in backward.vjps.values() for r, g in vjp.gradients.items()} == outside
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 @pytest.mark.slow
 def test_it_is_all_of_reverse_mode_but_the_short_cuts(drawn: Drawn) -> None:

@@ -91,7 +91,7 @@ def size(value: np.ndarray | None) -> object:
     return None if value is None else pytest.approx(float(np.linalg.norm(value)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(bends)
 def test_every_variant_is_the_gradient_of_what_it_is_called(request: GradientRequest) -> None:
     found = cells(request, elements=0)
@@ -110,7 +110,7 @@ def test_every_variant_is_the_gradient_of_what_it_is_called(request: GradientReq
             assert found[name, variant].norm == norm, variant
 
 
-@settings(max_examples=30, deadline=None)
+@settings(deadline=None)
 @given(bends)
 def test_as_it_stands_is_what_the_debugger_computes(request: GradientRequest) -> None:
     program = derive(Document(graph=GRAPH, request=request, feeds=FEEDS))
@@ -123,7 +123,7 @@ def test_as_it_stands_is_what_the_debugger_computes(request: GradientRequest) ->
         assert cell.norm == size(session.frame().gradient(row.wrt))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(bends)
 def test_where_a_variant_parts_something_is_in_force(request: GradientRequest) -> None:
     """And it is on a way from the loss to the tensor."""

@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
@@ -47,7 +47,6 @@ def moved(found: DebugSession, move: str, number: int) -> tuple[str, Stop]:
     return position(stop), stop
 
 
-@settings(max_examples=60)
 @given(
     st.sampled_from([power, nested, branched]),
     BREAKPOINTS,

@@ -110,7 +110,7 @@ MOVES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(st.integers(0, len(SOURCES) - 1), st.booleans(), st.lists(MOVES, max_size=12))
 @pytest.mark.slow
 def test_any_way_to_a_run_gives_the_same_values(

@@ -110,7 +110,7 @@ MOVES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(
     moves=st.lists(MOVES, min_size=2, max_size=7),
     limit=st.sampled_from([0, 3000, 1 << 30]),
@@ -262,7 +262,7 @@ def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> No
     at_end(session, ends, before)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(looks=st.integers(0, 130))
 @pytest.mark.slow
 def test_a_run_is_told_of_once_it_is_done_whenever_the_pause_comes(looks: int) -> None:
@@ -321,7 +321,7 @@ def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
 CLOSER = ['norm(update["w:0"])', 'ratio(update["w"], x["w"])', 'norm(grad["w:0"])']
 
 
-@settings(max_examples=30, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 999), steps=st.integers(1, 40))
 @pytest.mark.slow
 def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen(

@@ -146,7 +146,7 @@ def conditions(draw: st.DrawFn, build: Callable[..., Any]) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.data(), st.sampled_from([power, nested, branched]), st.integers(0, 3))
 def test_every_is_what_a_walk_through_all_steps_finds(
     data: st.DataObject, build: Callable[..., Any], n: int
@@ -160,7 +160,7 @@ def test_every_is_what_a_walk_through_all_steps_finds(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.data(), st.sampled_from([power, nested, branched]), st.integers(0, 3))
 def test_others_are_among_every(data: st.DataObject, build: Callable[..., Any], n: int) -> None:
     made = walk(build, n).made
@@ -241,7 +241,7 @@ def rows(answers: Answers) -> list[Any]:
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.sampled_from(TEXTS), which=st.sampled_from([*Which]), step=st.integers(0, 6))
 def test_runs_that_are_not_kept_answer_as_those_that_are(
     tutorial: Program, text: str, which: Which, step: int

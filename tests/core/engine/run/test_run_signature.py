@@ -147,7 +147,6 @@ def anew(session: Session) -> Session:
     return Session(GRAPH, initial=values, fast=session.fast)
 
 
-@settings(max_examples=40)
 @given(st.booleans(), st.lists(questions(), min_size=1, max_size=3), st.randoms())
 @pytest.mark.slow
 def test_a_session_runs_as_one_that_looks_everything_up(

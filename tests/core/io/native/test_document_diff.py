@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -45,7 +45,6 @@ def assert_leads_to(before: Document, after: Document) -> Difference:
 
 
 @given(documents, documents)
-@settings(max_examples=30)
 @pytest.mark.slow
 def test_between_any_two_documents(before: Document, after: Document) -> None:
     assert_leads_to(before, after)
@@ -85,7 +84,6 @@ def _edit(document: Document, draw: Any) -> Document:
 
 
 @given(st.sampled_from(NAMES), st.data())
-@settings(max_examples=40)
 @pytest.mark.slow
 def test_after_edits_of_examples(name: str, data: Any) -> None:
     """One by one, as a journal has them, and all at once."""
@@ -103,7 +101,6 @@ def test_after_edits_of_examples(name: str, data: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40)
 @pytest.mark.slow
 def test_what_a_graph_remembers_of_its_edit_says_the_same(data: Any) -> None:
     """Of the edit, and of its undoing."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
@@ -220,7 +220,6 @@ def test_an_operation_of_another_type_has_another_role() -> None:
         assert "a" in [child.label for row in rows if row.label == role for child in row.children]
 
 
-@settings(max_examples=30)
 @given(
     steps=st.lists(
         st.tuples(

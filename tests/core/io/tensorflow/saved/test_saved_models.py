@@ -213,7 +213,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.data())
 def test_damage_is_said_in_one_line(damaged: dict[str, Path], data: st.DataObject) -> None:
     """Bytes changed, taken out, or cut off: it opens, or one line says why not."""
