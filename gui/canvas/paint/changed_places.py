@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, count
-from operator import is_not
 
 import numpy as np
 from PySide6.QtCore import QRectF
 
+from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.paint.said_in_view import MARKS, Said
 from gradstep.gui.canvas.scene.hubs import Hubs
+from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 
-MANY = 64  # boxes or links; if more differ, all is painted
+MANY = 64  # boxes, links or frames; if more differ, all is painted
+_Sides = tuple[float, float, float, float]  # left, top, right, bottom, scene units
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,17 @@ class Changed:
 
 def changed_places(before: SceneArrays, now: SceneArrays, area: QRectF) -> Changed | None:
     """Of what is seen in a part of the scene, near by. None where all of it is to be painted: boxes
-    have other numbers, frames or hubs are others, or too much is."""
+    have other numbers, there are other frames or hubs, or too much is otherwise."""
     old, new = before.visible, now.visible
-    if len(old.boxes) != len(new.boxes):
+    if len(old.boxes) != len(new.boxes) or not _same_hubs(old.hubs, new.hubs):
         return None
-    if not _same_frames(before, now) or not _same_hubs(old.hubs, new.hubs):
-        return None
-    boxes = _changed_boxes(before, now)
+    boxes = _changed_boxes(before, now, area)
+    frames = _changed_frames(before, now, area)
     links = _links(before, now, area)
-    if boxes is None or links is None:
+    if boxes is None or frames is None or links is None:
         return None
     gone, come, numbers = links
-    rects = [*before.rects[boxes], *now.rects[boxes]]
-    sides = [(x, y, x + width, y + height) for x, y, width, height in map(np.ndarray.tolist, rects)]
+    sides = [*map(_sides, [*before.rects[boxes].tolist(), *now.rects[boxes].tolist()]), *frames]
     sides += [*before.routes.bounds[gone].tolist(), *now.routes.bounds[come].tolist()]
     return Changed([_around(*each) for each in sides], numbers)
 
@@ -56,12 +55,45 @@ def _around(left: float, top: float, right: float, bottom: float) -> QRectF:
     return QRectF(left - MARKS, top - MARKS, right - left + 2 * MARKS, bottom - top + 2 * MARKS)
 
 
-def _same_frames(before: SceneArrays, now: SceneArrays) -> bool:
+def _changed_frames(before: SceneArrays, now: SceneArrays, area: QRectF) -> list[_Sides] | None:
+    """Where those that reach into an area look otherwise; None where there are others, or too many
+    of them do."""
     old, new = before.frames, now.frames
     if old is new:
-        return True
-    looks = ([(f.title, f.rect, f.outer, f.loop) for f in frames] for frames in (old, new))
-    return next(looks) == next(looks)
+        return []
+    kinds = ([(f.title, f.scope, f.outer, f.loop) for f in frames] for frames in (old, new))
+    if next(kinds) != next(kinds):
+        return None
+    found = list[_Sides]()
+    for one, other in zip(old, new, strict=True):
+        if one.rect != other.rect:
+            there = QRectF(*one.rect) | QRectF(*other.rect)
+            if there.intersects(area):
+                edges = _edges(_sides(one.rect), _sides(other.rect))
+                found += [sides_of(there)] if one.loop else edges
+    return found if len(found) <= MANY else None
+
+
+def _edges(one: _Sides, other: _Sides) -> list[_Sides]:
+    """Between which sides a frame looks otherwise after it was another one: along each edge that is
+    elsewhere, and in its title, which has as much room as it is wide."""
+    left, top, right, bottom = map(min, zip(one, other, strict=True))
+    far_left, far_top, far_right, far_bottom = map(max, zip(one, other, strict=True))
+    found = list[_Sides]()
+    if left != far_left:
+        found.append((left, top, far_left + SIDE, far_bottom))
+    if right != far_right:
+        found.append((right - SIDE, top, far_right, far_bottom))
+    if top != far_top or found:
+        found.append((left, top, far_right, far_top + TITLE))
+    if bottom != far_bottom:
+        found.append((left, bottom - SIDE, far_right, far_bottom))
+    return found
+
+
+def _sides(rect: Sequence[float]) -> _Sides:
+    x, y, width, height = rect
+    return x, y, x + width, y + height
 
 
 def _same_hubs(old: Hubs, new: Hubs) -> bool:
@@ -69,16 +101,19 @@ def _same_hubs(old: Hubs, new: Hubs) -> bool:
     return next(looks) == next(looks)
 
 
-def _changed_boxes(before: SceneArrays, now: SceneArrays) -> list[int] | None:
-    """The numbers of those that are others, or elsewhere, or over others; None for too many."""
-    old, new = before.visible.boxes, now.visible.boxes
-    others = [*compress(count(), map(is_not, old, new))] if old is not new else []
-    found = {i for i in others if old[i] != new[i]}
-    if before.rects is not now.rects:
-        found.update(np.flatnonzero((before.rects != now.rects).any(axis=1)).tolist())
-    if before.raised != now.raised:
-        found.update(before.raised, now.raised)
-    return sorted(found) if len(found) <= MANY else None
+def _changed_boxes(before: SceneArrays, now: SceneArrays, area: QRectF) -> list[int] | None:
+    """The numbers of those in an area that are others, or elsewhere, or over others; None for too
+    many."""
+    sides, old, new = sides_of(area), before.visible.boxes, now.visible.boxes
+    near = np.flatnonzero(before.boxes_in(*sides) | now.boxes_in(*sides))
+    elsewhere = (before.rects[near] != now.rects[near]).any(axis=1).tolist()
+    over = {*before.raised, *now.raised} if before.raised != now.raised else set()
+    found = [
+        number
+        for number, moved in zip(near.tolist(), elsewhere, strict=True)
+        if moved or number in over or old[number] != new[number]
+    ]
+    return found if len(found) <= MANY else None
 
 
 _Links = tuple[list[int], list[int], Mapping[int, int] | None]
@@ -87,7 +122,7 @@ _Links = tuple[list[int], list[int], Mapping[int, int] | None]
 def _links(before: SceneArrays, now: SceneArrays, area: QRectF) -> _Links | None:
     """Of those in an area, which are not there any more (by the numbers before), which were not
     there (by those of now), and what the others are called now."""
-    sides = area.left(), area.top(), area.right(), area.bottom()
+    sides = sides_of(area)
     old, new = before.visible, now.visible
     if old.links is new.links:
         near = np.flatnonzero(before.links_in(*sides) | now.links_in(*sides))

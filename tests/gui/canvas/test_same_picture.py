@@ -105,6 +105,9 @@ def moves_of(canvas: Any, random: Random) -> Any:
             lambda: commands.toggle_breakpoint(space, name),
             lambda: commands.remove_nodes(space, [name]),
             lambda: space.select([name]),
+            lambda: canvas.view.stage.move(
+                [canvas.view.arrays.visible.box_of[name]], 8.0 * random.randrange(-9, 9), 16.0
+            ),
             *[space.undo_stack.undo] * 4,
             space.undo_stack.redo,
             lambda: canvas.step(random.randrange(1, 9)),
