@@ -162,17 +162,25 @@ class Layers:
         self.painter.paint(painter, rect, scale)
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
-        boxes, links = self.painter.standing(_around(rect))
         arrays, facts = self._stage.arrays, self._stage.facts
-        if facts.shares is not None and Detail.at(scale) < Detail.FULL:
-            boxes = boxes | facts.shares.foremost  # their labels reach far, and yield to each other
+        boxes, links = self._told(_around(rect), scale)
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
     def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         self.painter.titles = self._stage.facts.loop_titles
         self.painter.background(painter, rect, scale)
         self.painter.paint_frames(painter, rect, scale)
-        self._paint_both(painter, *self.painter.standing(rect), scale)
+        self._paint_both(painter, *self._told(rect, scale), scale)
+
+    def _told(self, rect: QRectF, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes (bool[n]) and links (bool[m]) of which something may be said in a rectangle of the
+        scene."""
+        (boxes, links), lifted = self.painter.standing(rect), self.painter.lifted
+        shares = self._stage.facts.shares
+        if shares is not None and Detail.at(scale) < Detail.FULL:  # labels that reach far, and
+            more = shares.foremost  # yield to each other
+            boxes = boxes | (more if lifted is None else more & ~lifted)
+        return boxes, links
 
     def _paint_both(
         self, painter: QPainter, boxes: np.ndarray, links: np.ndarray, scale: float

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QPointF
 
 from gradstep.core.document.document import View
 from gradstep.core.document.document_edits import rename_operation
@@ -127,6 +127,26 @@ def test_a_part_that_is_painted_by_itself_has_the_labels_of_boxes_beside_it(
         kept = view.viewport().grab().toImage()
         view.layers.refresh()
         assert kept == view.viewport().grab().toImage(), name
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.1])
+def test_labels_beside_what_comes_into_view_are_there_while_a_node_is_dragged(
+    canvas: Any, measuring: Measuring, scale: float
+) -> None:
+    view = canvas.view
+    view.camera.zoom_to(scale)
+    view.camera.look_at(view.stage.area.center())
+    action_table.run("view.colour_time", canvas.space)
+    for name in canvas.space.document.graph.operations:
+        left = view.box_rect(canvas.number(name)).left()
+        view.camera.look_at(QPointF(left - (view.viewport().width() // 2 + 4) / scale, 0))
+        view.layers.lift(np.arange(len(view.arrays.rects)) == canvas.number("c"))
+        view.viewport().grab()
+        view.camera.look_at(view.stage.area.center())  # what is there comes into view
+        kept = view.viewport().grab().toImage()
+        view.layers.refresh()
+        assert kept == view.viewport().grab().toImage(), name
+        view.layers.lift(None)
 
 
 def test_the_legend_says_what_and_whether_it_still_holds(canvas: Any, measuring: Measuring) -> None:
