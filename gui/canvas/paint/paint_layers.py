@@ -163,7 +163,7 @@ class Layers:
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         arrays, facts = self._stage.arrays, self._stage.facts
-        boxes, links = self._told(_around(rect), scale)
+        boxes, links = self._told(rect, scale)
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
     def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:
@@ -175,7 +175,7 @@ class Layers:
     def _told(self, rect: QRectF, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """Boxes (bool[n]) and links (bool[m]) of which something may be said in a rectangle of the
         scene."""
-        (boxes, links), lifted = self.painter.standing(rect), self.painter.lifted
+        (boxes, links), lifted = self.painter.standing(_around(rect)), self.painter.lifted
         shares = self._stage.facts.shares
         if shares is not None and Detail.at(scale) < Detail.FULL:  # labels that reach far, and
             more = shares.foremost  # yield to each other

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtGui import QImage
 
 from gradstep.core.document.document import View
 from gradstep.core.document.document_edits import rename_operation
 from gradstep.core.protocol.messages import Progress
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 from gradstep.gui.canvas.scene.hit_test import Hit
+from gradstep.gui.canvas.view import GraphView
 from gradstep.gui.frame import action_table
 from gradstep.gui.look import theme
 from tests.support.profiles import Measuring
 
 TOTAL = 35 * 36 / 2  # microseconds of the 35 steps, which take 1, 2, 3 …
+ROUNDED = 3  # of 255, by which a pixel differs of a line that is cut where a part is painted
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_a_part_that_is_painted_by_itself_has_the_labels_of_boxes_beside_it(
         assert kept == view.viewport().grab().toImage(), name
 
 
-@pytest.mark.parametrize("scale", [0.05, 0.1])
+@pytest.mark.parametrize("scale", [0.05, 0.1, 0.45, 1.0])
 def test_labels_beside_what_comes_into_view_are_there_while_a_node_is_dragged(
     canvas: Any, measuring: Measuring, scale: float
 ) -> None:
@@ -137,16 +140,23 @@ def test_labels_beside_what_comes_into_view_are_there_while_a_node_is_dragged(
     view.camera.zoom_to(scale)
     view.camera.look_at(view.stage.area.center())
     action_table.run("view.colour_time", canvas.space)
+    canvas.step(20)
     for name in canvas.space.document.graph.operations:
         left = view.box_rect(canvas.number(name)).left()
         view.camera.look_at(QPointF(left - (view.viewport().width() // 2 + 4) / scale, 0))
         view.layers.lift(np.arange(len(view.arrays.rects)) == canvas.number("c"))
         view.viewport().grab()
+        canvas.space.debugger.flush()
         view.camera.look_at(view.stage.area.center())  # what is there comes into view
-        kept = view.viewport().grab().toImage()
+        kept = colours(view)
         view.layers.refresh()
-        assert kept == view.viewport().grab().toImage(), name
+        assert np.abs(kept - colours(view)).max() <= ROUNDED, name
         view.layers.lift(None)
+
+
+def colours(view: GraphView) -> np.ndarray:
+    image = view.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.array(image.constBits()).astype(int)
 
 
 def test_the_legend_says_what_and_whether_it_still_holds(canvas: Any, measuring: Measuring) -> None:
