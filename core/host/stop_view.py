@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.host.session_answers import infos
+from gradstep.core.host.step_words import notate
 from gradstep.core.host.tensor_reads import known_in, read
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import BrokenNumbers, Look, Read, Seen
@@ -22,7 +23,10 @@ def see(sessions: Sessions, look: Look, survey: Survey) -> tuple[Seen, tuple[Buf
     session = sessions.session.session
     request, until = Read(refs=look.refs, limit=look.limit), time.monotonic() + BLINK
     values, buffers = read(request, known_in(session.program.graph), session.view(), until)
+    said = notate(session, look.ops)
+    steps = [] if said.problems else said.steps
     listed = infos(sessions) if look.sessions else None
     broken = survey(look.survey) if look.survey else None
     hits = [*session.hit_counts]
-    return Seen(parts=values.parts, sessions=listed, broken=broken, hits=hits), buffers
+    seen = Seen(parts=values.parts, steps=steps, sessions=listed, broken=broken, hits=hits)
+    return seen, buffers

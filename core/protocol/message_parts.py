@@ -96,10 +96,11 @@ class TensorPart(msgspec.Struct, frozen=True, kw_only=True):
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """What views look at, to be said with a stop. refs, limit: values, as of Read, as far as they
-    take no longer than a blink; sessions: where each stands; survey: seconds to go on looking for
-    NaN and infinity in the run, 0 for none."""
+    take no longer than a blink; ops: what their steps do, as of Notate; sessions: where each
+    stands; survey: seconds to go on looking for NaN and infinity in the run, 0 for none."""
 
     refs: list[str] = []
+    ops: list[str] = []
     limit: int = 64
     sessions: bool = False
     survey: float = 0.0

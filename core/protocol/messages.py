@@ -167,9 +167,11 @@ from gradstep.core.protocol.vocabulary import (
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to see at a stop, of what a Look asked for. parts: the first of the values, as
-    of Values, whose raw buffers are the reply's; sessions, broken: None where nobody asked."""
+    of Values, whose raw buffers are the reply's; steps: as of Notated, none where something is
+    wrong with one; sessions, broken: None where nobody asked."""
 
     parts: list[TensorPart] = []
+    steps: list[StepNotation] = []
     sessions: list[SessionInfo] | None = None
     broken: BrokenNumbers | None = None
     hits: list[int] = []  # how often each breakpoint was, in the order in which they were set

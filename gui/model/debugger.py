@@ -45,6 +45,7 @@ from gradstep.core.protocol.messages import (
     ProblemInfo,
     ProgramInfo,
     SessionList,
+    StepNotation,
     Stopped,
     Train,
     Trained,
@@ -246,7 +247,8 @@ class Debugger(QObject):
                 self._opened(reply, buffers)
 
         self._bridge.lend(document.columns.values())
-        message, buffers = self._given.give(document, request, self._look())
+        look = structs.replace(self._look(), ops=self.notations.wanted)
+        message, buffers = self._given.give(document, request, look)
         self._shown = document
         self._opening += 1
         self._bridge.send(message, buffers, answered)
@@ -541,7 +543,8 @@ class Debugger(QObject):
             self._expected.stop()
         if isinstance(reply, Opened):
             self._invalidate()
-            self._show_program(reply.program)
+            seen = reply.stopped.seen
+            self._show_program(reply.program, () if seen is None else seen.steps)
             self._stand(reply.stopped, buffers[1:])
         elif isinstance(reply, Stopped):
             if reply.program is not None:  # that of another thread
@@ -555,9 +558,9 @@ class Debugger(QObject):
         elif isinstance(reply, Failed):
             self._fail(reply.error)
 
-    def _show_program(self, program: ProgramInfo) -> None:
+    def _show_program(self, program: ProgramInfo, steps: Sequence[StepNotation] = ()) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
-        self.notations.renew()
+        self.notations.renew(steps)
         self._values.leave()
         self._told = self._shown
         if self._shown is not None:

@@ -9,6 +9,7 @@ from gradstep.core.protocol.messages import Message, Notate, Notated, ProblemInf
 from gradstep.gui.model.value_cache import Later, Request
 
 CHUNK = 400  # steps asked for at a time, so that what came first is there soon
+SEEN = 64  # steps that are seen at a time, more or less
 
 
 class StepNotations:
@@ -28,6 +29,8 @@ class StepNotations:
         self._arrived, self._wrong, self._later = arrived, wrong, later
         self._known: dict[str, StepNotation] = {}
         self._earlier: dict[str, StepNotation] = {}  # of the program before an edit
+        self._looked_at: dict[str, None] = {}  # in this program, the latest last,
+        self._before: list[str] = []  # and in the one before it
         self._asked: set[str] = set()
         self._missing: list[str] = []  # looked at, and not asked for yet
         self._awaited: list[tuple[set[str], Callable[[], object]]] = []
@@ -57,22 +60,33 @@ class StepNotations:
         else:
             then()
 
-    def renew(self) -> None:
-        """It is another program now, of the same document."""
-        self._earlier = self._known or self._earlier
+    @property
+    def wanted(self) -> list[str]:
+        """The operations whose steps are to be told of with another program: those that were looked
+        at last."""
+        return [*self._looked_at][-SEEN:] or self._before
+
+    def renew(self, steps: Iterable[StepNotation] = ()) -> None:
+        """It is another program now, of the same document. steps: what came with it."""
+        self._earlier, self._before = self._known or self._earlier, self.wanted
         self._restart()
+        self._known = {said.op: said for said in steps}
+        self._asked = {*self._known}
 
     def clear(self) -> None:
         """It is another document."""
-        self._earlier = {}
+        self._earlier, self._before = {}, []
         self._restart()
 
     def _restart(self) -> None:
         self._program += 1
         self._known, self._asked, self._missing, self._awaited = {}, set(), [], []
+        self._looked_at = {}
 
     def _of(self, op: str) -> StepNotation | None:
         found = self._known.get(op)
+        self._looked_at.pop(op, None)
+        self._looked_at[op] = None
         if found is None and op not in self._asked:
             self._asked.add(op)
             self._missing.append(op)

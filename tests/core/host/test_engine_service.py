@@ -127,6 +127,25 @@ def test_a_move_is_told_whatever_is_wrong_with_what_there_is_to_see(
     assert (reply.step, reply.seen) == (2, None)
 
 
+def test_of_what_is_looked_at_a_stop_says_what_it_does(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, opened: m.Opened
+) -> None:
+    """Where something is wrong with one it is all left to who asks for that by itself."""
+    ops = ["a", "d", "gone"]
+    looked = m.Control(command="step", look=m.Look(ops=ops))
+    reply, said = ask(looked), ask(m.Notate(ops=ops))
+    assert isinstance(reply, m.Stopped)
+    assert isinstance(said, m.Notated)
+    assert reply.seen is not None
+    assert reply.seen.steps == said.steps
+    assert [step.op for step in said.steps] == ["a", "d"]
+    monkeypatch.setattr(Notation, "sentence", lambda self, op: {}[op])
+    reply = ask(looked)
+    assert isinstance(reply, m.Stopped)
+    assert reply.seen is not None
+    assert reply.seen.steps == []
+
+
 def test_opening_describes_the_program(opened: m.Opened) -> None:
     program, here = opened.program, opened.stopped
     assert (here.reason, here.run, here.step) == ("entry", 0, 0)

@@ -135,6 +135,21 @@ def test_edits_are_sent_as_edits(debugger: Debugger, tutorial: Document) -> None
     assert bridge_of(debugger).given()[-1] is m.Open, "another document"
 
 
+def test_what_looked_at_steps_do_comes_with_an_edit(
+    debugger: Debugger, tutorial: Document, qtbot: Any
+) -> None:
+    bridge, said = bridge_of(debugger), debugger.notations
+    said.text("a")
+    qtbot.waitUntil(lambda: said.text("a") != "")
+    seen: list[tuple[str, bool]] = []
+    debugger.program_changed.connect(lambda: seen.append((said.text("a"), "a" in said._known)))
+    edit(debugger, document_edits.rename_operation(tutorial, "e", "gain"))
+    qtbot.wait(1)
+    assert seen == [(said.text("a"), True)]
+    assert "gain" in said.text("a")
+    assert [type(each) for each in bridge.asked].count(m.Notate) == 1
+
+
 def test_an_engine_that_holds_something_else_gets_the_whole(
     debugger: Debugger, tutorial: Document
 ) -> None:

@@ -13,7 +13,7 @@ from gradstep.core.protocol.messages import (
     ProblemInfo,
     StepNotation,
 )
-from gradstep.gui.model.step_notations import CHUNK, StepNotations
+from gradstep.gui.model.step_notations import CHUNK, SEEN, StepNotations
 
 
 class Engine:
@@ -109,6 +109,27 @@ def test_after_an_edit_the_old_words_stay_until_the_new_are_here() -> None:
     assert engine.known.text("a") == "a = … now"
     engine.known.clear()  # another document
     assert engine.known.text("a") == ""
+
+
+def test_what_comes_with_a_program_is_not_asked_for() -> None:
+    engine = Engine()
+    assert engine.known.wanted == []
+    for name in ("a", "b", "a"):
+        engine.known.text(name)
+    assert engine.known.wanted == ["b", "a"], "the latest last"
+    engine.tick()
+    engine.answer()
+    engine.known.renew([StepNotation(op="a", text="a = … now")])
+    assert engine.known.wanted == ["b", "a"], "as long as nobody has looked"
+    assert engine.known.text("a") == "a = … now"
+    assert engine.known.text("b") == "b = …"
+    engine.tick()
+    assert engine.asked == [["a", "b"], ["b"]]
+    for number in range(SEEN):
+        engine.known.text(f"n{number}")
+    assert engine.known.wanted == [f"n{number}" for number in range(SEEN)]
+    engine.known.clear()
+    assert engine.known.wanted == [], "of another document"
 
 
 def test_an_answer_about_an_earlier_program_is_dropped() -> None:
