@@ -309,9 +309,12 @@ def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(pyfunc: Callabl
 @pytest.mark.slow
 def test_garbage_ends_it_with_a_word() -> None:
     with engine(stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
         assert process.stderr is not None
-        _, errors = process.communicate(b"hello, engine, how are you?\n", timeout=SLOW)
-        assert process.returncode == 0
+        process.stdin.write(b"hello, engine, how are you?\n")
+        process.stdin.flush()  # and open still: closed, it is killed if it takes long
+        assert process.wait(SLOW) == 0
+        errors = process.stderr.read()
         assert b"stream is broken" in errors
         assert b"Traceback" not in errors
 

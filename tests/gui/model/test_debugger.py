@@ -391,7 +391,7 @@ def test_an_edit_that_the_engine_need_not_know_of_is_told_at_once(
     qtbot.wait(2 * debugger_module.SETTLE)
     debugger.told.connect(lambda: told.append(True))
     debugger.show(document_edits.move(tutorial, {"a": (1.0, 2.0)}), Permission.REFUSED)
-    QCoreApplication.processEvents()
+    qtbot.waitUntil(lambda: bool(told))
     assert told == [True]
     assert bridge_of(debugger).given() == [m.Open]
 
