@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from itertools import compress, filterfalse
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -44,6 +44,15 @@ def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     a, b = _of_one_kind(a, b)
     first = common_start(a, b)
     return first, _alike_before(a, b, min(len(a), len(b)) - first)
+
+
+def is_without(rows: Sequence[T], then: Sequence[T], gone: Set[T]) -> bool:
+    """Whether `rows` are `then` without what is gone, of which all was there, in the same order."""
+    if len(rows) + len(gone) != len(then):
+        return False
+    first, last = common_ends(then, rows)
+    left = filterfalse(gone.__contains__, then[first : len(then) - last])
+    return [*left] == [*rows[first : len(rows) - last]]
 
 
 def _of_one_kind(a: Sequence[T], b: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:

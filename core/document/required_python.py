@@ -111,20 +111,24 @@ def _askers(document: Document) -> _Askers:
     known: tuple[tuple[Override, ...], _Askers] | None = graph.__dict__.get(_ASKERS)
     if known is None or known[0] != overrides:
         table, askers = OverrideTable(overrides), defaultdict(list)
-        for op in _may_ask(graph, overrides):
+        for op in _may_ask(graph, overrides, table):
             for asked in _asked_by(op, table):
                 askers[asked].append(op)
         known = graph.__dict__[_ASKERS] = (overrides, askers)
     return known[1]
 
 
-def _may_ask(graph: Graph, overrides: tuple[Override, ...]) -> Iterable[Operation]:
+def _may_ask(
+    graph: Graph, overrides: tuple[Override, ...], table: OverrideTable
+) -> Iterable[Operation]:
     """Where no operation asked for anything before an edit, only those that the edit changed do."""
     before, changes = edit_before(graph) or (None, Changes())
     if before is None or before.__dict__.get(_ASKERS) != (overrides, {}) or has_loops(graph):
         return graph
-    changed = changes.added | changes.changed
-    return [*map(graph.operations.__getitem__, filter(changed.__contains__, graph.operations))]
+    there, changed = graph.operations, changes.added | changes.changed
+    asking = {name for name in changed if any(_asked_by(there[name], table))}
+    names = filter(asking.__contains__, there if asking else ())  # in their order
+    return [*map(there.__getitem__, names)]
 
 
 def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, CodeKind]]:

@@ -130,7 +130,7 @@ class _Ranks:
     @cached_property
     def moved(self) -> tuple[list[int], list[tuple[int, int]]] | None:
         """Where what has gone was, and what has come is, if that is a few."""
-        then, now = [*self._before.operations], [*self._after.operations]
+        then, now = self._before.names, self._after.names
         return exchanged_places(then, now, self._changes.removed, self._changes.added)
 
 
@@ -140,7 +140,7 @@ def _in_same_places(before: Graph, after: Graph) -> bool:
     order = after.__dict__.get("order")
     if order is not None and order is before.__dict__.get("order"):
         return True
-    return list(before.operations) == list(after.operations)
+    return before.names == after.names
 
 
 def _places_after(
@@ -149,7 +149,7 @@ def _places_after(
     """`Graph.places`; None where all are counted anew."""
     if ranks.same or ranks.moved is None:
         return before.places if ranks.same else None
-    names = [*graph.operations]
+    names = graph.names
     came = {names[place]: place for _, place in ranks.moved[1]}
     return shift_places(names, before.places, changes.removed, came)
 

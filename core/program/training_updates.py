@@ -410,7 +410,9 @@ def _nothing_to_minimize(optimizer: Optimizer) -> Problem:
     return Problem("", "optimizer", text, fix, severity="warning")
 
 
-def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
+def _updated_twice(updated: Counter[str]) -> list[Problem]:
+    if updated.total() == len(updated):
+        return []  # nearly always so, and said in C
     return [
         Problem(
             name,

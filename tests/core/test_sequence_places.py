@@ -14,6 +14,7 @@ from gradstep.core.sequence_places import (
     exchange,
     exchanged_keys,
     inserted_places,
+    is_without,
 )
 
 _NAMES = st.lists(st.integers(0, 40).map(str), unique=True, max_size=30)
@@ -88,3 +89,13 @@ def test_exchanging_leads_from_one_list_to_the_other(a: list[str], b: list[str],
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sequence_places, "_FEW", few)
         assert exchange(a, gone, [(place, b[place]) for _, place in come]) == b
+
+
+@given(st.lists(st.integers(), unique=True), st.data())
+def test_one_is_the_other_without_what_is_gone(then: list[int], data: st.DataObject) -> None:
+    gone = data.draw(st.sets(st.sampled_from(then))) if then else set[int]()
+    left = [one for one in then if one not in gone]
+    assert is_without(left, tuple(then), gone)
+    other = data.draw(st.permutations(left))
+    assert is_without(other, then, gone) == (other == left)
+    assert not is_without([*left, *left[:1]], then, gone) or not left

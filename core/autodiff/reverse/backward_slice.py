@@ -15,6 +15,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.other_keys import with_other_keys
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
+from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.spliced_mapping import copied
 
 _CARRIERS = frozenset(dtype for dtype in DType if dtype.is_differentiable)
@@ -81,13 +82,15 @@ class BackwardSlice:
 
     def _rename(self, op: Operation, name: str) -> None:
         """Let an operation of the graph before be called so, where it is."""
-        for known in ("places", "scopes"):
-            self.__dict__.pop(known, None)
+        self.__dict__.pop("scopes", None)
         if self.__dict__.get("has_gradient_scopes") is not False or _is_gradient_scope(name):
             self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, copied(self.arrivals)
         if old in self.path:
             self.path = with_other_keys(self.path, {old: name})
+            if "places" in self.__dict__:
+                places = self.__dict__["places"] = overlaid(self.places)
+                places[name] = places.pop(old)
         if old in self.live:
             self.live = self.live.copy()
             self.live.remove(old)
@@ -112,7 +115,7 @@ class BackwardSlice:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """The places of the operations on the path."""
+        """The places of the operations on the path; in no order itself."""
         return dict(zip(self.path, count(), strict=False))
 
     @cached_property

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import filterfalse
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from gradstep.core.ops.typing.inference import find_retyped, has_loops, infer_de
 
 _PARTS = attrgetter("gradients"), attrgetter("slices"), attrgetter("edges"), attrgetter("blocked")
 _GRADIENTS, _SLICES, _EDGES, _BLOCKED = _PARTS
+_OP = itemgetter(0)  # of a TensorRef
 _LOG = logging.getLogger("gradstep.autodiff")
 
 
@@ -92,8 +93,8 @@ def differentiate(
     previous: of this graph, or of one that shares operations with it, for another request perhaps.
     The result is the same as without, its operations the very same where nothing changed.
     scope: of all that is made, numbered if it is taken."""
-    named = [ref.op for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys))]
-    for name in filterfalse(graph.operations.__contains__, named):
+    named = (*request.of, *request.wrt, *filter(None, request.grad_ys))
+    for name in filterfalse(graph.operations.__contains__, map(_OP, named)):
         graph[name]  # raises, before any work
     start = time.perf_counter()
     found = _reuse_or_start(graph, request, functions or {}, previous, scope)

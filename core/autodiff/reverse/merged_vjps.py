@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, dropwhile, filterfalse, islice
+from itertools import chain, compress, dropwhile, filterfalse, islice
 from operator import attrgetter, ne
 from typing import Any, TypeVar
 
@@ -55,8 +55,8 @@ class MergedVjps:
             now = map(self._vjps.__getitem__, self._changed)
             if not any(map(_CUSTOM, chain(there, now))):
                 return before
-        names = zip(self._vjps, map(_CUSTOM, self._vjps.values()), strict=True)
-        return {name: custom for name, custom in names if custom}
+        custom = [*map(_CUSTOM, self._vjps.values())]
+        return dict(compress(zip(self._vjps, custom, strict=True), custom))
 
     def _patched(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from itertools import filterfalse
 from operator import is_
 from typing import Any
 
@@ -68,9 +69,9 @@ class FirstVariables:
     def _given_over(self, before: FirstVariables) -> VariableStore:
         """The program's own values, over what `init` made before, and would make again."""
         there = self._given(before)
-        for storage, array in before.store.items():
-            if storage not in before._owners and storage not in self._owners:
-                there.hold(storage, array)
+        made = filterfalse(before._owners.__contains__, before.store)
+        names = [*filterfalse(self._owners.__contains__, made)]
+        there.hold_all(dict(zip(names, map(before.store.get, names), strict=True)))
         return there
 
     def _inits_as(self, before: FirstVariables) -> bool:

@@ -227,7 +227,9 @@ def assemble(
     """The plan of what `resolver` has been given. touched: the steps that were looked at, where
     the others are those of the plan before."""
     where = resolver.where
-    for ref in _new_fetches(fetches, touched, where):
+    asked = needed.wanted[len(targets) :]
+    names = asked if len(asked) == len(fetches) else [*map(_OP, fetches)]  # else some are fed
+    for ref in _new_fetches(fetches, names, touched, where):
         there = where.get(ref.op, ())
         if ref.index >= len(there) or there[ref.index] is None:
             _require_failure(resolver, ref)
@@ -300,10 +302,11 @@ def _are_own(variables: Iterable[tuple[str, Variable]]) -> bool:
 
 def _new_fetches(
     fetches: Sequence[TensorRef],
+    names: Sequence[str],
     touched: TouchedSteps | None,
     where: Mapping[str, Whereabouts],
 ) -> Iterable[TensorRef]:
-    """Those that may not be there."""
+    """Those that may not be there. names: of their operations."""
     if touched is None:
         return fetches
     before = touched.previous.fetches
@@ -311,10 +314,8 @@ def _new_fetches(
     known = {*map(id, before[first : len(before) - last])}  # which stay are mostly the very same
     middle = map(id, fetches[first : len(fetches) - last])
     places = {*compress(count(first), map(not_, map(known.__contains__, middle)))}
-    if lost := touched.lost(where):
-        names = [*map(_OP, fetches)]
-        if not lost.isdisjoint(names):
-            places.update(compress(count(), map(lost.__contains__, names)))
+    if (lost := touched.lost(where)) and not lost.isdisjoint(names):
+        places.update(compress(count(), map(lost.__contains__, names)))
     return [fetches[place] for place in sorted(places)]
 
 

@@ -7,7 +7,7 @@ same order, on other numbers of values; nothing has to be found out about its op
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain, count
+from itertools import chain, compress, count
 from operator import attrgetter, is_, lt
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
 
 _OPERATION, _READS = attrgetter("op"), attrgetter("reads")
+_COUNTER = attrgetter("counter")
 
 
 class PartResolver(Resolver):
@@ -59,7 +60,8 @@ class PartResolver(Resolver):
         """Note the variables of these steps; the values of `whole` that are needed, in the order in
         which their steps would bring them."""
         there, made = whole.variables, list[int]()
-        counters = {each.op: name for name, each in there.items() if each.counter}
+        counting = compress(there, map(_COUNTER, there.values()))
+        counters = {there[name].op: name for name in counting}
         for step in steps:
             op = step.op.name
             for name in (op, counters[op]) if op in counters else (op,):

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
-from itertools import chain, compress, count
+from itertools import chain, compress, count, filterfalse
 from operator import is_not
 
 from gradstep.core.graph.carry_over import known_changes
@@ -68,7 +68,7 @@ class Needed:
     @cached_property
     def missing(self) -> set[str]:
         """Names that are asked for, but are not in the graph: their readers fail."""
-        return self.counts.keys() - self.graph.operations.keys()
+        return {*filterfalse(self.graph.operations.__contains__, self.counts)}
 
     @cached_property
     def names(self) -> list[str]:

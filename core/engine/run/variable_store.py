@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,9 @@ class VariableStore(Mapping[str, Any]):
     def get(self) -> Callable[..., Any]:
         """As of a mapping, and its own: asked of every variable before each run."""
         return self._arrays.get
+
+    def items(self) -> ItemsView[str, Any]:
+        return self._arrays.items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
@@ -81,6 +84,13 @@ class VariableStore(Mapping[str, Any]):
         self._settled.discard(name)
         self._lent.add(name)
         self._arrays[name] = array
+        self.version += 1
+
+    def hold_all(self, arrays: Mapping[str, Any]) -> None:
+        """The same of many."""
+        self._settled.difference_update(arrays)
+        self._lent.update(arrays)
+        self._arrays.update(arrays)
         self.version += 1
 
     def lay_side_by_side(self, names: Sequence[str]) -> None:

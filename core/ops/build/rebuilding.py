@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TypeVar
 from weakref import ref as weak
 
+from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
 from gradstep.core.graph.carry_over import known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
@@ -26,10 +27,8 @@ from gradstep.core.ops.typing.inference import (
     find_retyped,
     infer_declared,
 )
-from gradstep.core.sequence_places import inserted_places
-from gradstep.core.spliced_mapping import copied, spliced
+from gradstep.core.sequence_places import is_without
 
-_LESS = 6  # so many times as long takes what is put in one by one as what is copied
 _MANY = 8  # to one that is dropped there are no more than so many that stay
 _T = TypeVar("_T")
 
@@ -46,7 +45,7 @@ class Rebuilder(GraphBuilder):
         self._touched: set[str] = set()  # operations that may be others than in `built`
         self._dropped: set[str] = set()
         self._retyped: Set[str] = frozenset()  # of which something else may be known
-        self._operations = copied(built.operations)
+        self._operations = copied_unordered(built.operations)
         self._inferrer = Inferrer(infer_declared(built))
         if base is not on:
             self._edit_base(on)
@@ -86,27 +85,21 @@ class Rebuilder(GraphBuilder):
         return moved.union(*map(parents, moved))
 
     def finish(self, made: Sequence[str]) -> Graph:
-        if self._base.order == self._on.order and self._made_before == made:
-            return self._finished(self._built.order)  # all is in the place that it had
-        there, order = self._base.operations, (*self._base.order, *made)
-        anew = {*self._made}
-        gone = {n for n in self._dropped if n not in anew and n not in there}
-        self._forget(gone, order)
-        if tuple(self._operations) != order:
-            self._operations = self._in_line(order, made)
+        base, on, built = self._base.order, self._on.order, self._built.order
+        now = tuple(made)
+        if base == on and built[len(on) :] == now:
+            return self._finished(built)  # all is in the place that it had
+        order, anew = base + now, {*self._made}
+        there = self._base.operations
+        self._forget({n for n in self._dropped if n not in anew and n not in there}, order)
         return self._finished(order)
-
-    @property
-    def _made_before(self) -> list[str]:
-        """What `finish` was told of when `built` was."""
-        return [*self._built.order[len(self._on.order) :]]
 
     def _finished(self, order: tuple[str, ...]) -> Graph:
         """order: that of the operations."""
         changes = self._find_changes()
         if not changes and order == self._built.order:
             return self._built
-        graph = Graph(self._operations)
+        graph = Graph(self._in_line(order, changes))
         if self._in_order:
             graph.__dict__.update(order=order, is_in_order=True)
             since = Retyped(weak(self._built), self._retyped | self._dropped | {*self._made})
@@ -115,6 +108,15 @@ class Rebuilder(GraphBuilder):
             keep_names(graph, self._names)
         remember_edit(graph, self._built, changes)
         return graph
+
+    def _in_line(self, order: tuple[str, ...], changes: Changes) -> Mapping[str, Operation]:
+        """The operations in order: as they lie, where all that stays comes as it came, and nothing
+        has been put behind it."""
+        found, then = self._operations, self._built
+        as_they_lie = type(then.operations) is dict and not changes.added
+        if as_they_lie and is_without(order, then.names, changes.removed):
+            return found
+        return ArrangedMapping(found, order)
 
     def _edit_base(self, on: Graph) -> None:
         """Put in what the base has otherwise than `on`."""
@@ -151,24 +153,6 @@ class Rebuilder(GraphBuilder):
         for name in gone:
             self._operations.pop(name, None)
             self._inferrer.forget(name)
-
-    def _in_line(self, order: Sequence[str], made: Sequence[str]) -> dict[str, Operation]:
-        """The operations in order: a few that are new are put where they belong, or those behind
-        what the base has, if they are a few."""
-        operations, there, base = self._operations, self._built.operations, self._base
-        if _LESS * len(made) < len(order) and base.is_in_order:
-            found = copied(base.operations)
-            found.update(zip(made, map(operations.__getitem__, made), strict=True))
-            return found
-        moved = {*chain(self._touched, self._dropped, self._made)}
-        gone = {name for name in moved if name in there and name not in operations}
-        new = {name for name in moved if name in operations and name not in there}
-        places = inserted_places(self._built.order, order, gone, new)
-        if places is None:
-            return _part(operations, order)
-        come = [(place - i, n, operations.pop(n)) for i, (n, place) in enumerate(places.items())]
-        found = spliced(operations, (), come)
-        return found if tuple(found) == order else _part(found, order)
 
     def _find_changes(self) -> Changes:
         then, now = self._built.operations, self._operations

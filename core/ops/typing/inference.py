@@ -337,8 +337,9 @@ class _TypingAgain:
         graph = self._graph
         loops = (n for n in graph.marked[LOOP] if loop_of(graph[n]) is not None)
         unknown = (names for type, names in graph.by_type.items() if find(type) is None)
-        missing = graph.control_outputs.keys() - graph.operations.keys()
-        waiting = (graph.control_outputs[name] for name in missing)
+        # The difference of the keys would look at all operations for those that are waited for.
+        missing = filterfalse(graph.operations.__contains__, graph.control_outputs)
+        waiting = map(graph.control_outputs.__getitem__, missing)
         return {*loops, *chain.from_iterable((*unknown, *waiting))}
 
 

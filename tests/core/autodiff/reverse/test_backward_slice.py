@@ -19,7 +19,7 @@ from tests.support.random_networks import networks
 
 
 def _parts(found: BackwardSlice) -> tuple[object, ...]:
-    path, places = [*found.path.items()], [*found.places.items()]
+    path, places = [*found.path.items()], dict(found.places.items())
     own = found.asked, found.exits, found.live, found.arrivals, found.scopes
     return path, places, *own, found.has_gradient_scopes
 
