@@ -27,22 +27,32 @@ class Wiring:
 
     def refusal(self, source: TensorRef, edge: Edge) -> GradstepError | None:
         """Why `source` must not go into `edge`; None if it may."""
-        graph, edge = self._graph, original_edge(self._graph, edge)
+        edge = original_edge(self._graph, edge)
+        out_of_place = self._out_of_place(source, edge)
+        return out_of_place or why_not(self._graph, self._inference.types, source, edge)
+
+    def _out_of_place(self, source: TensorRef, edge: Edge) -> GradstepError | None:
+        """Why nothing of `source` may go there, of whatever type."""
+        graph = self._graph
         if edge.op == source.op:
             return _error("an operation cannot read its own output", edge.op)
         way = loops_around(graph, source.op)
-        inner = (*loops_around(graph, edge.op), edge.op)
-        if inner[: len(way)] != way:
-            return crossing_error(source.op, edge.op, len(inner) > 1)
-        reader = inner[len(way)]  # beside the source: the operation, or a loop around it
+        around = loops_around(graph, edge.op)
+        if around[: len(way)] != way:
+            return crossing_error(source.op, edge.op, bool(around))
+        reader = (*around, edge.op)[
+            len(way)
+        ]  # beside the source: the operation, or a loop around it
         if self._depends(source.op, reader):
             already = f"{source.op} already depends on {reader}"
             return _error(f"{already}: this would close a cycle", edge.op)
-        return why_not(graph, self._inference.types, source, edge)
+        return None
 
     def cast(self, source: TensorRef, edge: Edge) -> DType | None:
         """The element type that a Cast between them would have to give; None where none helps."""
         edge = original_edge(self._graph, edge)
+        if self._out_of_place(source, edge) is not None:
+            return None
         return cast_that_fits(self._graph, self._inference.types, source, edge)
 
     def _depends(self, name: str, other: str) -> bool:

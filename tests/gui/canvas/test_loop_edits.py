@@ -98,6 +98,22 @@ def test_wires_lead_into_a_loop_and_not_out_of_it(looped: Any) -> None:
     assert "float32" in refusal("while/Identity", Edge(INNER, 1))
 
 
+def test_a_cast_is_offered_only_where_it_makes_the_wire_fit(looped: Any) -> None:
+    """Whatever is refused for where it leads stays refused."""
+    space, offered = looped.space, 0
+    wiring = Wiring(space.document.graph, space.inference)
+    ops = [*within(space.document.graph)]
+    for source in (TensorRef(op.name) for op in ops):
+        for edge in (Edge(op.name, i) for op in ops for i in range(len(op.inputs))):
+            error, cast = wiring.refusal(source, edge), wiring.cast(source, edge)
+            if error is not None and cast is not None:
+                offered += 1
+                assert "cycle" not in error.message
+                assert "is in a while loop" not in error.message
+                assert "own output" not in error.message
+    assert offered
+
+
 def test_inner_nodes_are_found_listed_and_looked_at(looped: Any) -> None:
     space = looped.space
     finder = node_finder(space, looped.view)
