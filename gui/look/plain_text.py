@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QAction, QKeySequence, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
@@ -52,6 +52,13 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(visible(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """With another theme Qt takes the margins away from a label that is no wider than they are:
+        one that says nothing yet."""
+        margins = self.contentsMargins()
+        super().changeEvent(event)
+        self.setContentsMargins(margins)
 
 
 class MessageBox(QMessageBox):
