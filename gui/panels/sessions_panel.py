@@ -79,7 +79,8 @@ class SessionsPanel(Panel):
         """Show what is known of them."""
         known = self.workspace.sessions
         self.model.show_sessions(known.found, known.current)
-        self.table.set_widths((_NAME, *(_VALUE for _ in known.found)))
+        self.table.set_widths((_NAME,))
+        self.table.share_rest(1, _VALUE)
         self._name_them([session.name for session in known.found], known.current)
         self.delete.setEnabled(len(known.found) > 1)
         if known.found and self.workspace.program is not None:

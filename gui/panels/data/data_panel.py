@@ -25,7 +25,7 @@ from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
-_ROW, _CELLS = 72, 220  # pixels, of the table's columns
+_ROW, _CELLS = 72, 160  # pixels, of the table's columns; the least of those that share
 
 
 class DataPanel(Panel):
@@ -201,7 +201,8 @@ class DataPanel(Panel):
         said = "" if batch is None else self._changed(batch)
         self._fed.setVisible(batch is not None and bool(batch.rows or said))
         self.rows.show_batch(batch)
-        self.table.set_widths((_ROW, *(_CELLS for _ in self.rows.headers[1:])))
+        self.table.set_widths((_ROW,))
+        self.table.share_rest(1, _CELLS)
         if 0 <= space.data.marked < self.rows.count():
             self.table.selectRow(space.data.marked)
         self.again.setVisible(bool(said))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -109,6 +117,7 @@ class FlatTable(QTableView):
         self._theme = theme
         panel_marks.own_ground(self)
         self._is_stale = False  # what is in view may be something else now
+        self._sharing: tuple[int, int] | None = None  # the first of those that share, and the least
         self._stale.connect(self._look_again, Qt.ConnectionType.QueuedConnection)
         self._delegate = CellDelegate(theme, margin)
         self.setModel(model)
@@ -144,6 +153,25 @@ class FlatTable(QTableView):
             self.setColumnWidth(column, width)
         if stretch >= 0:
             columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+
+    def share_rest(self, first: int, least: int) -> None:
+        """Have the columns from `first` on share what the others leave, each at least `least`
+        pixels wide."""
+        self._sharing = first, least
+        self._fit_shares()
+
+    def _fit_shares(self) -> None:
+        if self._sharing is None:
+            return
+        first, least = self._sharing
+        columns = range(first, self.model().columnCount())
+        rest = self.viewport().width() - sum(map(self.columnWidth, range(first)))
+        for column in columns:
+            self.setColumnWidth(column, max(least, rest // len(columns)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_shares()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] | None = None) -> None:
         """Of what is in view paint again what says something else. Qt would paint all of it. One

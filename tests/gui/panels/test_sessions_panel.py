@@ -29,6 +29,8 @@ def test_make_go_between_copy_and_end(bench: Bench, show: Callable[..., Any]) ->
         return [model.cell(model.variables.index(name), c).text for c in (1, 2)]
 
     assert not panel.delete.isEnabled()
+    widths = [panel.table.columnWidth(column) for column in (0, 1)]
+    assert widths == [200, panel.table.viewport().width() - 200], "there is room for values"
     bench.run("continue_")
     add(0)
     assert model.headers[1:] == ("main · run 1 · step 35", "session 2 · run 1 · step 0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QMargins, QPoint, QRect
+from PySide6.QtCore import QMargins, QPoint, QRect, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QStyledItemDelegate, QTreeView
 from pytestqt.qtbot import QtBot
@@ -148,3 +148,44 @@ def test_hatching_is_moved_as_far_as_its_origin(qtbot: QtBot, ratio: int) -> Non
     here, there, size = hatched(QPoint(0, 0)), hatched(QPoint(1, 2)), (50 * ratio, 30 * ratio)
     assert here != there
     assert there.copy(ratio, 2 * ratio, *size) == here.copy(0, 0, *size)
+
+
+class Wide(CellModel):
+    headers = ("what", "first", "second")
+
+    def count(self) -> int:
+        return MANY
+
+    def cell(self, row: int, column: int) -> Cell:
+        return Cell(str(row))
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_corner_between_two_scroll_bars_is_empty(
+    qtbot: QtBot, qapp: QApplication, look: theme.Theme
+) -> None:
+    theme.apply(qapp, look)
+    view = FlatTable(lambda: look, Wide(), "wide", (300, 300, 300))
+    qtbot.addWidget(view)
+    view.resize(300, 120)
+    view.show()
+    image = view.grab().toImage()
+    corner = QRect(0, 0, view.verticalScrollBar().width(), view.horizontalScrollBar().height())
+    corner.moveBottomRight(view.rect().bottomRight())
+    points = [(x, y) for x in range(corner.x(), 300) for y in range(corner.y(), 120)]
+    assert len(points) == 100
+    assert {image.pixelColor(*point).name() for point in points} == {look.panel.name()}
+
+
+@pytest.mark.parametrize(
+    ("width", "widths"), [(500, [100, 200, 200]), (901, [100, 400, 400]), (300, [100, 150, 150])]
+)
+def test_columns_share_what_the_others_leave(qtbot: QtBot, width: int, widths: list[int]) -> None:
+    view = FlatTable(lambda: DARK, Wide(), "wide", (100,))
+    qtbot.addWidget(view)
+    view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.share_rest(1, 150)
+    view.resize(width, 120)
+    view.show()
+    assert [view.columnWidth(column) for column in range(3)] == widths
+    assert view.horizontalScrollBar().isVisible() is (sum(widths) > width)
