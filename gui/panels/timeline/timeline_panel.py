@@ -210,7 +210,7 @@ class TimelinePanel(Panel):
         # The table follows later.
         room = self.width() - (0 if self.branches.isHidden() else self.branches.sizeHint().width())
         self.table.setColumnWidth(OPERATION, min(max(self._widest, 120), max(room * 3 // 10, 120)))
-        self.table.setColumnWidth(VALUE, min(216, room // 4))
+        self.table.setColumnWidth(VALUE, min(max(room // 5, 216), room // 4, 320))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

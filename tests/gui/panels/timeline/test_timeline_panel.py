@@ -325,3 +325,18 @@ def test_a_loop_that_an_edit_took_away_leaves_the_steps_of_the_run(
     inside = [LoopPlace(loop="gone", iteration=0, step=0, length=1)]
     panel._show_steps(msgspec.structs.replace(bench.space.stop, inside=inside))
     assert panel.model.count() == rows > 0
+
+
+def test_a_wide_panel_shows_both_gradients_of_a_step_whole(bench: Any, show: Any) -> None:
+    """What happened has room left over by then."""
+    bench.open("tutorial")
+    bench.run("continue_")
+    panel = show(TimelinePanel(bench.space), 1280, 300)
+    rows = [row for row in range(panel.model.rowCount()) if panel.model.rows[row].node == "e"]
+    texts = [panel.model.cell(row, VALUE).text for row in rows]
+    assert any(text.count("[") == 2 for text in texts)
+    assert all(
+        panel.table.sizeHintForIndex(panel.model.index(row, VALUE)).width()
+        <= panel.table.columnWidth(VALUE)
+        for row in rows
+    )
