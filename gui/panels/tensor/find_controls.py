@@ -6,10 +6,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.look.theme import mono
+from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 _READY = (
@@ -62,7 +62,17 @@ class FindControls(QObject):
         self.ready.setMenu(menu)
         self.said = Text(theme, "muted", mono(12))
         self.said.setObjectName("tensor.found")
-        self.widgets: tuple[QWidget, ...] = (self.field, self.previous, self.next, self.ready)
+        self.widgets: tuple[QWidget, ...] = (self._together(), self.ready)
+
+    def _together(self) -> QWidget:
+        """What is looked for, and the ways to it: on one line."""
+        group = QWidget()
+        row = QHBoxLayout(group)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID // 2)
+        for widget in (self.field, self.previous, self.next):
+            row.addWidget(widget)
+        return group
 
     def _button(self, name: str, sign: str, title: str, forward: bool) -> QPushButton:
         button = QPushButton(sign)

@@ -64,7 +64,7 @@ class TensorPanel(Panel):
 
     def _controls(self) -> QWidget:
         controls = QWidget()
-        row = FlowLayout(controls, GRID // 2)
+        row = FlowLayout(controls, GRID // 2, GRID // 2)
         row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
         self.value = switch(self.tr("Value"), "tensor.value")
         self.gradient = switch(self.tr("Gradient"), "tensor.gradient")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradstep.core.debug.breaks.layer_curves import Family
 from gradstep.gui.look.pill import Pill
+from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 
@@ -40,7 +41,7 @@ class ViewBar(QWidget):
         self._split = Pill(workspace, self.tr("By scope"), "training.view.split")
         self._split.setToolTip(self.tr("A plot for each scope, all of a kind on one axis"))
         self._split.toggled.connect(self._change)
-        row = FlowLayout(self)
+        row = FlowLayout(self, line_gap=GRID // 2)
         row.setContentsMargins(12, 0, 12, 2)
         for widget in (self._map, self._measure, self._split):
             row.addWidget(widget)

@@ -12,12 +12,13 @@ from gradstep.gui.panels.widgets.last_rooms import LastRooms
 
 
 class FlowLayout(QLayout):
-    """Each widget as wide as it wants to be, as far as the line goes. gap: pixels between two."""
+    """Each widget as wide as it wants to be, as far as the line goes. gap: pixels between two;
+    line_gap: between two lines."""
 
-    def __init__(self, parent: QWidget, gap: int = GRID) -> None:
+    def __init__(self, parent: QWidget, gap: int = GRID, line_gap: int = 0) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
-        self._gap = gap
+        self._gap, self._line_gap = gap, line_gap
         self._known: LastRooms[list[QRect]] = LastRooms()  # places
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -91,7 +92,7 @@ class FlowLayout(QLayout):
                 continue
             size = item.sizeHint()
             if across and across + size.width() > width:
-                below += _centred(line)
+                below += _centred(line) + self._line_gap
                 across, line = 0, []
             place = QRect(QPoint(across, below), QSize(min(size.width(), width), size.height()))
             found[number] = place

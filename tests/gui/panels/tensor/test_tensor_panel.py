@@ -620,3 +620,17 @@ def test_in_a_loop_it_is_the_iteration_that_was_chosen(
     for number, wanted in ((0, "2"), (3, "16"), (None, "32")):
         commands.choose_iteration(bench.space, "while/While", number)
         qtbot.waitUntil(lambda wanted=wanted: table(panel) == [[wanted]])
+
+
+@pytest.mark.parametrize("width", range(480, 1400, 90))
+def test_the_ways_to_an_element_stand_beside_what_is_looked_for(
+    bench: Any, show: Callable[..., Any], width: int
+) -> None:
+    """However narrow the panel, and whatever else there is on the lines."""
+    panel = opened(bench, show, np.zeros((3, 4), np.float32))
+    panel.resize(width, 400)
+    QApplication.processEvents()
+    finder = panel.explorer.finder
+    parts = (finder.field, finder.previous, finder.next)
+    places = {part.mapTo(panel, part.rect().center()).y() for part in parts}
+    assert len(places) == 1

@@ -113,3 +113,16 @@ def test_of_many_widths_few_are_kept(qapp: object) -> None:
     assert len(flow._known) <= 8, "a dock is dragged wider, pixel by pixel"
     assert heights == [flow.heightForWidth(width) for width in range(30, 400)]
     assert len({*heights}) == 3
+
+
+def test_lines_keep_their_distance(qtbot: Any) -> None:
+    room = QWidget()
+    qtbot.addWidget(room)
+    flow = FlowLayout(room, GAP, line_gap=4)
+    widgets = [Fixed(40, 28), Fixed(40, 20), Fixed(40, 24)]
+    for widget in widgets:
+        flow.addWidget(widget)
+    room.resize(50, flow.heightForWidth(50))
+    room.show()
+    assert [widget.y() for widget in widgets] == [0, 32, 56]
+    assert flow.heightForWidth(50) == 80
