@@ -76,7 +76,7 @@ def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValue
     """The gradient that reaches the first output that has one, or what of it arrived so far."""
     if workspace.program is None:
         return NodeValues("", "faint")
-    found = _first_gradient(workspace, op)
+    found = workspace.gradient(str(gradient_output(workspace, op)))
     if found is None or found.state == "waiting":
         return _partial(workspace, op, room) or WAITING
     return _ABSENT.get(found.state) or of(found, "backward", room)
@@ -128,15 +128,16 @@ def _known(array: np.ndarray) -> TensorValue:
     return TensorValue("", "known", str(array.dtype), array.shape, head)
 
 
-def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
-    """Of the outputs with a gradient the first; with none, output 0's "none"."""
-    assert workspace.program is not None
+def gradient_output(workspace: Workspace, op: Operation) -> TensorRef:
+    """The output whose gradient is shown of a node: the first that has one; output 0 where none
+    has."""
+    gradients = {} if workspace.program is None else workspace.program.gradients
     index = 0
     while TensorRef(op.name, index) in workspace.inference.types:
-        if str(op.output(index)) in workspace.program.gradients:
-            return workspace.gradient(str(op.output(index)))
+        if str(op.output(index)) in gradients:
+            return op.output(index)
         index += 1
-    return workspace.gradient(str(op.output()))
+    return op.output()
 
 
 def _partial(workspace: Workspace, op: Operation, room: int) -> NodeValues | None:

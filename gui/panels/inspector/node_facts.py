@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtWidgets import QWidget
@@ -23,7 +23,9 @@ from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, flow_of, 
 from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
 from gradstep.gui.panels.inspector.node_rows import GradientLink, InputLinks, NameRow, StopBoxes
 from gradstep.gui.panels.inspector.stop_box import edited_branch, is_stopped
-from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
+from gradstep.gui.panels.widgets.small_labels import NO_BREAK, Link, Text, Wrapped
+
+_OUTPUTS = 8  # whose types are said
 
 
 class NodeFacts(FactRows):
@@ -45,7 +47,7 @@ class NodeFacts(FactRows):
             loop = around[-1].name
             yield FactRow(self.tr("In loop"), loop, lambda: self._loop(loop))
         doc = definition.doc if definition else ""
-        yield FactRow(self.tr("Type"), (type_ := self._type(op), doc), self._code, doc, _say(type_))
+        yield self._type_row(op, doc)
         if op.inputs:
             yield self._inputs(op)
         if op.control_inputs:
@@ -72,11 +74,23 @@ class NodeFacts(FactRows):
         link.clicked.connect(lambda: commands.reveal(self._workspace, name))
         return line_of(link)
 
+    def _type_row(self, op: Operation, doc: str) -> FactRow:
+        text = self._type(op)
+
+        def fill(label: Wrapped) -> None:
+            label.setText(text)
+
+        make = partial(Wrapped, self._theme, "inspector.type", code=True)
+        return FactRow(self.tr("Type"), (text, doc), make, doc, fill)
+
     def _type(self, op: Operation) -> str:
+        """What it is and gives. No line ends within a type; many outputs are not all named."""
         types = self._workspace.inference.types
         known = outputs_of(self._workspace.shown, types, op.name)
-        outputs = [str(types[ref]) for ref in known]
-        return f"{op.type} → {', '.join(outputs)}" if outputs else op.type
+        outputs = [str(types[ref]).replace(" ", NO_BREAK) for ref in known[:_OUTPUTS]]
+        if len(known) > _OUTPUTS:
+            outputs.append(self.tr("{} more").format(len(known) - _OUTPUTS))
+        return f"{op.type} →{NO_BREAK}{', '.join(outputs)}" if outputs else op.type
 
     def _code(self) -> Text:
         return Text(self._theme, "text", mono(12))
@@ -152,7 +166,3 @@ class NodeFacts(FactRows):
 def _wiring(op: Operation) -> str:
     """Which of its inputs are wired: "1" where one is."""
     return "".join("0" if ref is None else "1" for ref in op.inputs)
-
-
-def _say(text: str) -> Callable[[Text], None]:
-    return lambda label: label.set_text(text)

@@ -11,6 +11,7 @@ from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene.node_values import gradient_output
 from gradstep.gui.frame import action_record as when
 from gradstep.gui.frame.dialog_table import VALUE_HERE, open_dialog
 from gradstep.gui.look import number_text
@@ -141,12 +142,14 @@ class GradientFlow(Flow):
         self.column.addWidget(self.other)
 
     def show_node(self, op: Operation) -> None:
-        """Show dL/d(op); hidden where nobody asked for gradients."""
+        """Show dL/d(op), of the output that the canvas shows it of; hidden where nobody asked for
+        gradients."""
         program = self._workspace.program
         if program is None or not every_request(self._workspace.document):
             self.hide()
             return
-        ref, name = f"{op.name}:0", op.name.rpartition("/")[2]
+        output = gradient_output(self._workspace, op)
+        ref, name = str(output), output.short.rpartition("/")[2]
         losses = losses_of(program, ref)
         arriving = self.tr("dL/d{} arriving").format(name)
         if losses:
@@ -156,9 +159,13 @@ class GradientFlow(Flow):
         remark = self.tr("from {}").format(sources) if sources else ""
         if ref in program.rows:
             remark = f"IndexedSlices {remark}"
+        value = self._workspace.gradient(ref)
+        if value is not None and value.state == "known":
+            which = commands.iteration_words(self._workspace, op.name)
+            remark = " · ".join(filter(None, (remark, which)))
         made = maker_of_gradient(self._workspace, ref)
         note = "" if made is None else with_numbers(made, self._workspace)
-        self.show_tensor(arriving, remark, self._workspace.gradient(ref), note)
+        self.show_tensor(arriving, remark, value, note)
 
     def _offer(self, losses: Sequence[str]) -> None:
         """Other losses whose gradient could be shown instead."""
@@ -183,12 +190,12 @@ class GradientFlow(Flow):
 def is_flow_known(workspace: Workspace, op: Operation) -> bool:
     """Whether what flows through a node is here, in numbers and in words; asks for what is not. Of
     what was just edited there is nothing to wait for: the engine has not heard of it."""
-    debugger, ref = workspace.debugger, f"{op.name}:0"
+    debugger, ref = workspace.debugger, str(gradient_output(workspace, op))
     if workspace.program is None or workspace.stop is None or debugger.is_edited:
         return True
     steps = debugger.index.steps.get(op.name), maker_of_gradient(workspace, ref)
     told = [is_known(step, workspace) for step in steps if step is not None]
-    return all(told) and None not in (workspace.value(ref), workspace.gradient(ref))
+    return all(told) and None not in (workspace.value(str(op.output())), workspace.gradient(ref))
 
 
 def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:

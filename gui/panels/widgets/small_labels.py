@@ -29,7 +29,10 @@ BREAK = "\u200b"  # of no width; a line may end there
 _SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _FIXED = Qt.TextInteractionFlag.NoTextInteraction
 _MOST = 80  # letters of a line, where a paragraph may be as wide as it wants
+NO_BREAK = "\u00a0"  # a space at which no line ends
 _LONG = re.compile(r"[\w./:]{24,}")
+_PART = re.compile(r"[^\W_]*[\W_]*")  # of a long name, with the signs that end it
+_MOST_UNBROKEN = 24  # letters
 
 
 class Text(QWidget):
@@ -176,7 +179,7 @@ class Wrapped(Label):
 
     def setText(self, text: str) -> None:
         """Also a long name without a space must not make the panel wider than it is."""
-        text = _LONG.sub(lambda word: BREAK.join(word.group()), text)
+        text = _LONG.sub(lambda word: _breakable(word.group()), text)
         if visible(text) == super().text():
             return  # what is selected of it stays so
         self._lines.clear()
@@ -185,7 +188,7 @@ class Wrapped(Label):
         self._set_selectable(self.underMouse())
 
     def text(self) -> str:
-        return super().text().replace(BREAK, "")
+        return super().text().replace(BREAK, "").replace(NO_BREAK, " ")
 
     def set_tone(self, tone: Tone) -> None:
         """In another colour."""
@@ -256,3 +259,9 @@ class Wrapped(Label):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self._set_selectable(True)
         super().contextMenuEvent(event)
+
+
+def _breakable(name: str) -> str:
+    """A line may end behind each of its parts, and anywhere within one that is long itself."""
+    parts = filter(None, _PART.findall(name))
+    return BREAK.join(part if len(part) <= _MOST_UNBROKEN else BREAK.join(part) for part in parts)

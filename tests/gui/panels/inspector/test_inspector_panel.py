@@ -28,6 +28,7 @@ from gradstep.core.ops.declare import table
 from gradstep.core.ops.declare.table import all_ops, lookup
 from gradstep.core.protocol.messages import Why
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene import node_values
 from gradstep.gui.look.theme import LIGHT
 from gradstep.gui.model.explanations import PAUSE
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
@@ -66,7 +67,7 @@ def texts(panel: InspectorPanel) -> list[str]:
 
 def test_it_shows_type_inputs_and_formula(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     panel = opened(bench, show, "tutorial", "d")
-    assert "AddV2 → float32[2]" in texts(panel)
+    assert panel.findChild(Wrapped, "inspector.type").text() == "AddV2 → float32[2]"
     click(qtbot, find(qtbot, panel, Link, "inspector.input.1"))
     assert bench.space.selection == ("c",)
 
@@ -637,7 +638,7 @@ def test_a_node_of_a_kind_that_was_shown_fills_the_rows_that_there_are(
     for name, said in (("a", "Mul → float32[2]"), ("data", ""), ("d", "AddV2 → float32[2]")):
         made = Made().during(qtbot, panel, lambda name=name: bench.space.select([name]))  # type: ignore[misc]
         assert not made, name
-        assert said in ["", *texts(panel)]
+        assert said in ("", panel.findChild(Wrapped, "inspector.type").text())
         (field,) = panel.findChildren(QLineEdit, "inspector.name")
         assert field.text() == name
     assert not panel.findChildren(QLineEdit, "inspector.value"), "put aside, and found by nobody"
@@ -681,3 +682,45 @@ def test_the_first_node_of_an_empty_document_is_laid_out(
     qtbot.waitUntil(lambda: panel.is_current)
     field = find(qtbot, panel, QLineEdit, "inspector.name")
     qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
+
+
+def test_a_type_is_said_whole_on_as_many_lines_as_it_needs(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "while_loop", "while/While")
+    panel.resize(240, 900)
+    qtbot.waitUntil(lambda: panel.width() == 240)
+    label = find(qtbot, panel, Wrapped, "inspector.type")
+    assert label.text() == "While → int32[], float32[], variant[]"
+    assert label.height() >= label.heightForWidth(label.width()) > 2 * label.fontMetrics().height()
+
+
+def test_of_many_outputs_some_are_named(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    build = GraphBuilder()
+    x = build.constant(np.zeros(40, np.float32), name="x")
+    build.op("Split", build.constant(0), x, name="parts", num_split=20)
+    bench.space.open_document(Document(build.build()))
+    bench.space.select(["parts"])
+    panel = show(InspectorPanel(bench.space), 328, 900)
+    said = find(qtbot, panel, Wrapped, "inspector.type").text()
+    assert said.startswith("Split → float32[2], ")
+    assert said.endswith(", 12 more")
+
+
+def test_it_says_of_a_gradient_what_the_canvas_says(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """Also of a node whose first output has none, and another has: the loop."""
+    panel = opened(bench, show, "while_loop", "x")
+    bench.run("continue_")
+    seen = set()
+    for op in bench.space.document.graph:
+        bench.space.select([op.name])
+        qtbot.waitUntil(lambda: panel.is_current)
+        drawn = node_values.gradient(bench.space, op).text
+        flow = panel.gradient
+        none = flow.note.isVisible() and flow.note.text().startswith("None")
+        assert none is (drawn == "none"), op.name
+        seen.add((flow.header.title.text(), none))
+    assert ("dL/dWhile:1 arriving", False) in seen
+    assert ("dL/dn arriving", True) in seen

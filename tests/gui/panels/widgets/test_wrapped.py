@@ -141,3 +141,26 @@ def test_nothing_moves_when_the_pointer_comes(
     assert paragraph.text() == text.replace(BREAK, "")
     leave(paragraph)
     assert paragraph.grab().toImage() == before
+
+
+PARTS = st.lists(st.text("ab", min_size=1, max_size=23), min_size=2, max_size=6)
+
+
+@given(PARTS, st.sampled_from("/_.:"))
+@example(["train", "update", "k", "ApplyGradientDescent"], "/")
+def test_long_names_are_broken_between_their_parts(
+    qapp: object, parts: list[str], between: str
+) -> None:
+    paragraph = Wrapped(lambda: DARK, "paragraph", code=True)
+    name = between.join(parts)
+    paragraph.setText(name)
+    assert paragraph.text() == name
+    ends = QLabel.text(paragraph).split(BREAK)
+    assert all(end.endswith(between) for end in ends[:-1])
+    assert len(ends) == (len(parts) if len(name) >= 24 else 1)
+
+
+def test_what_has_no_parts_is_broken_anywhere(qapp: object) -> None:
+    paragraph = Wrapped(lambda: DARK, "paragraph", code=True)
+    paragraph.setText("a" * 100)
+    assert paragraph.minimumSizeHint().width() < 20
