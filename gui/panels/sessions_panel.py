@@ -80,7 +80,7 @@ class SessionsPanel(Panel):
         known = self.workspace.sessions
         self.model.show_sessions(known.found, known.current)
         self.table.set_widths((_NAME,))
-        self.table.share_rest(1, _VALUE)
+        self.table.share_rest(range(1, len(self.model.headers)), _VALUE)
         self._name_them([session.name for session in known.found], known.current)
         self.delete.setEnabled(len(known.found) > 1)
         if known.found and self.workspace.program is not None:

@@ -202,7 +202,7 @@ class DataPanel(Panel):
         self._fed.setVisible(batch is not None and bool(batch.rows or said))
         self.rows.show_batch(batch)
         self.table.set_widths((_ROW,))
-        self.table.share_rest(1, _CELLS)
+        self.table.share_rest(range(1, len(self.rows.headers)), _CELLS)
         if 0 <= space.data.marked < self.rows.count():
             self.table.selectRow(space.data.marked)
         self.again.setVisible(bool(said))

@@ -29,6 +29,7 @@ from gradstep.gui.panels.widgets.sentence_pane import Said, SentencePane
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 _WIDTHS = (32, 128, 96, 136)
+_NODE, _VALUE = 1, 3  # columns; behind them one for each device
 _DEVICE, _MEASURES = 136, (72, 72, 72, 72, 64, 240, 80)
 _DIFFERENCE = "difference"  # what the canvas is coloured by
 _SIDE = 320  # of the verdict at first
@@ -212,6 +213,8 @@ class DeviceDiffPanel(Panel):
         comparisons = self.workspace.comparisons
         self.model.show(comparisons)
         self.table.set_widths((*_WIDTHS, *[_DEVICE] * len(comparisons), *_MEASURES))
+        values = range(_VALUE, _VALUE + 1 + len(comparisons))
+        self.table.share_rest((_NODE, *values), _DEVICE)
         self.table.setVisible(bool(comparisons))
         same = self.model.same
         self.every.setText(self.tr("{} equal").format(same))

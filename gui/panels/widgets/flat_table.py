@@ -117,7 +117,7 @@ class FlatTable(QTableView):
         self._theme = theme
         panel_marks.own_ground(self)
         self._is_stale = False  # what is in view may be something else now
-        self._sharing: tuple[int, int] | None = None  # the first of those that share, and the least
+        self._sharing: tuple[Sequence[int], int] = (), 0  # the columns that share, and the least
         self._stale.connect(self._look_again, Qt.ConnectionType.QueuedConnection)
         self._delegate = CellDelegate(theme, margin)
         self.setModel(model)
@@ -154,18 +154,15 @@ class FlatTable(QTableView):
         if stretch >= 0:
             columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
 
-    def share_rest(self, first: int, least: int) -> None:
-        """Have the columns from `first` on share what the others leave, each at least `least`
-        pixels wide."""
-        self._sharing = first, least
+    def share_rest(self, columns: Sequence[int], least: int) -> None:
+        """Have these columns share what the others leave, each at least `least` pixels wide."""
+        self._sharing = columns, least
         self._fit_shares()
 
     def _fit_shares(self) -> None:
-        if self._sharing is None:
-            return
-        first, least = self._sharing
-        columns = range(first, self.model().columnCount())
-        rest = self.viewport().width() - sum(map(self.columnWidth, range(first)))
+        columns, least = self._sharing
+        others = (c for c in range(self.model().columnCount()) if c not in columns)
+        rest = self.viewport().width() - sum(map(self.columnWidth, others))
         for column in columns:
             self.setColumnWidth(column, max(least, rest // len(columns)))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec import json
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
@@ -109,6 +110,12 @@ def test_gather_raises_here_and_gives_zero_there(
     texts = [panel.model.cell(row, c).text for c in (3, 4, 5)]
     assert texts == ["indices[2] = 6 is not in [0, 5)", "[1 2 0]", "[1 2 2]"]
     assert panel.model.cell(row, 4).fill == "hatched"
+    panel.resize(2200, 260)
+    QApplication.processEvents()
+    table = panel.table
+    for column in (1, 3, 4, 5):
+        wanted = table.sizeHintForIndex(panel.model.index(row, column)).width()
+        assert wanted <= table.columnWidth(column), "nothing is cut beside empty room"
     said = panel.verdict.text().split("\n")
     assert said[0].startswith("Semantics, not rounding. First divergence: b (GatherV2): an index")
     assert "tf-gpu is emulated: TensorFlow" in panel.verdict.text()

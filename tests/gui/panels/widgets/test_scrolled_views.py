@@ -184,7 +184,7 @@ def test_columns_share_what_the_others_leave(qtbot: QtBot, width: int, widths: l
     view = FlatTable(lambda: DARK, Wide(), "wide", (100,))
     qtbot.addWidget(view)
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    view.share_rest(1, 150)
+    view.share_rest((1, 2), 150)
     view.resize(width, 120)
     view.show()
     assert [view.columnWidth(column) for column in range(3)] == widths
