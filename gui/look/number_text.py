@@ -81,13 +81,14 @@ def brief(value: TensorValue, room: int = 20) -> str:
     if not value.shape:
         return scalar(value.head.item()) if value.head.size else ""
     if value.size == 0:
-        return f"{dims(value.shape)} empty"
+        return f"{_shape(value)} empty"
     return whole(value, room) or summary(value)
 
 
 def whole(value: TensorValue, room: int) -> str:
-    """All elements of a known vector in `room` characters; nothing where they do not fit."""
-    if len(value.shape) != 1 or value.size != value.head.size:
+    """All elements of a known vector in `room` characters; nothing where they do not fit, or where
+    there are none."""
+    if len(value.shape) != 1 or value.size != value.head.size or not value.size:
         return ""
     forms = (f"[ {' '.join(elements(value.head, d))} ]" for d in (DECIMALS, 2))
     return next((text for text in forms if len(text) <= room), "")
@@ -98,9 +99,14 @@ def dims(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) if shape else "scalar"
 
 
+def _shape(value: TensorValue) -> str:
+    """Also of a vector told from a number."""
+    return dims(value.shape) if len(value.shape) != 1 else f"[{value.shape[0]}]"
+
+
 def summary(value: TensorValue) -> str:
     """Shape, what is wrong, and range: "64×32  2 NaN  -1.2 … 3.4"."""
-    parts = [dims(value.shape) if len(value.shape) != 1 else f"[{value.shape[0]}]"]
+    parts = [_shape(value)]
     stats = value.stats
     parts += wrong(stats)
     if stats is not None and stats.minimum is not None and stats.maximum is not None:

@@ -14,6 +14,7 @@ from gradstep.gui.look.number_text import (
     is_wrong,
     scalar,
     short,
+    whole,
 )
 from gradstep.gui.model.value_cache import TensorValue
 
@@ -50,7 +51,7 @@ def test_scalars(value: object, text: str) -> None:
         (np.float32([1.5, np.nan]), "[ 1.500   NaN ]"),
         (np.float32([1e-5, 2e-5]), "[ 1.00e-5 2.00e-5 ]"),
         (np.float32(0.5), "0.5"),
-        (np.zeros(0, np.float32), "0 empty"),
+        (np.zeros(0, np.float32), "[0] empty"),
     ],
 )
 def test_small_tensors_show_their_elements(array: np.ndarray, text: str) -> None:
@@ -93,3 +94,12 @@ def test_durations_have_three_digits_and_a_unit(seconds: float, text: str) -> No
 )
 def test_sizes_have_the_unit_that_keeps_them_short(count: int, text: str) -> None:
     assert byte_size(count) == text
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 2, 4)])
+def test_what_has_no_elements_says_so_instead_of_brackets_around_nothing(
+    shape: tuple[int, ...],
+) -> None:
+    empty = known(np.zeros(shape, np.float32))
+    assert not whole(empty, 20)
+    assert brief(empty).endswith(" empty")
