@@ -40,9 +40,8 @@ class Wiring:
         around = loops_around(graph, edge.op)
         if around[: len(way)] != way:
             return crossing_error(source.op, edge.op, bool(around))
-        reader = (*around, edge.op)[
-            len(way)
-        ]  # beside the source: the operation, or a loop around it
+        # Beside the source: the operation, or a loop around it.
+        reader = (*around, edge.op)[len(way)]
         if self._depends(source.op, reader):
             already = f"{source.op} already depends on {reader}"
             return _error(f"{already}: this would close a cycle", edge.op)
