@@ -20,7 +20,10 @@ class Message(msgspec.Struct, tag=True, frozen=True, kw_only=True, omit_defaults
 
 
 class Request(Message, frozen=True, kw_only=True):
-    """What the window asks. Its docstring says what it is replied to with."""
+    """What the window asks. Its docstring says what it is replied to with. outlives: whether the
+    answer is kept, in a file or where one pastes from, whatever document is open by then."""
+
+    outlives: ClassVar[bool] = False
 
 
 class Command(Request, frozen=True, kw_only=True):

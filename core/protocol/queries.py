@@ -181,6 +181,8 @@ class FindSmallest(Question, frozen=True, kw_only=True):
     where the first difference is made. Of a recording of a device, against is its name, and raw
     buffer 0 the file."""
 
+    outlives = True
+
     of: str = ""
     wrt: str = ""
     node: str = ""
@@ -296,6 +298,8 @@ class Compared(Reply, frozen=True, kw_only=True):
 class RecordDevice(Request, frozen=True, kw_only=True):
     """Compare with `device`, as Compare does, and keep what it gives. Replied to with
     DeviceRecorded."""
+
+    outlives = True
 
     left: str = "cpu"
     device: str

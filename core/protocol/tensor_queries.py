@@ -180,6 +180,8 @@ class SaveTensor(Request, frozen=True, kw_only=True):
     """Write a slice to a file; without a path, hand over what would be in it. format: ".npy",
     ".npz", ".csv", or "text", as NumPy prints it. Replied to with SavedTensor."""
 
+    outlives = True
+
     of: TensorSlice
     path: str = ""
     format: str

@@ -17,6 +17,7 @@ from gradstep.core.protocol.messages import (
     Message,
     Moment,
 )
+from gradstep.gui.model.engine_sync import same_run
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 
@@ -73,10 +74,13 @@ def compare_branch(workspace: Workspace, name: str) -> None:
 
 def keep_branches(workspace: Workspace) -> None:
     """Let the document keep the branches that there are: they are there again when it is opened."""
+    asked_of = workspace.document
 
     def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Failed):
             workspace.complain(reply.error)
+        elif not same_run(asked_of, workspace.document):
+            keep_branches(workspace)  # they are of what is edited by now
         elif isinstance(reply, BranchesKept):
             found = apply(Document(), Difference.from_buffers(reply.members, buffers))
             document = workspace.document.with_(branches=found.branches)

@@ -13,6 +13,7 @@ from gradstep.core.protocol.messages import (
     FindRepeats,
     Message,
     Repeats,
+    Request,
 )
 from gradstep.gui.commands.reveal import reveal
 from gradstep.gui.model.workspace import Workspace
@@ -52,7 +53,7 @@ def select_repeats(workspace: Workspace) -> None:
     _ask(workspace, FindRepeats(names=[*workspace.selection]), found)
 
 
-def _ask(workspace: Workspace, question: Message, then: Callable[[Message], None]) -> None:
+def _ask(workspace: Workspace, question: Request, then: Callable[[Message], None]) -> None:
     """`then(reply)`, unless another document, or an edit, has come between."""
     document = workspace.document
 
@@ -62,7 +63,7 @@ def _ask(workspace: Workspace, question: Message, then: Callable[[Message], None
         elif workspace.document is document:
             then(reply)
 
-    workspace.request(question, (), answered)
+    workspace.debugger.ask(question, (), answered)
 
 
 def _said(workspace: Workspace, found: Bottlenecks) -> str:

@@ -77,7 +77,7 @@ class ConsoleLines(QObject):
             if isinstance(reply, LineDone):
                 self.completed.emit(line, reply.lines)
 
-        self._workspace.request(self._request(line, complete=True), (), answered)
+        self._workspace.debugger.ask(self._request(line, complete=True), (), answered)
 
     def _next(self) -> None:
         if self._is_busy or not self._waiting:
@@ -101,7 +101,7 @@ class ConsoleLines(QObject):
                     self.drawn.emit(reply.picture, buffers)
                 self._finish()
 
-        self._workspace.request(self._request(line), (), answered)
+        self._workspace.debugger.ask(self._request(line), (), answered)
 
     def _request(self, line: str, complete: bool = False) -> RunLine:
         document = self._workspace.document

@@ -44,6 +44,7 @@ from gradstep.core.protocol.messages import (
     OtherRevision,
     ProblemInfo,
     ProgramInfo,
+    Request,
     SessionList,
     StepNotation,
     Stopped,
@@ -332,7 +333,8 @@ class Debugger(QObject):
                 then()
 
         look = None if command == "pause" else self._look()
-        self._bridge.send(Control(command=command, target=target, look=look), (), answered)
+        message = Control(command=command, target=target, look=look)
+        self._bridge.send(message, (), self._while_open(answered))
 
     def train(self, wish: Train, then: Answer) -> None:
         """Run after run, on the document as it is now; `then` gets the answer, once it is shown,
@@ -344,7 +346,8 @@ class Debugger(QObject):
                 self.take(reply, buffers)
             then(reply, buffers)
 
-        self._bridge.send(structs.replace(wish, look=self._look()), (), answered)
+        message = structs.replace(wish, look=self._look())
+        self._bridge.send(message, (), self._while_open(answered))
 
     def branch(
         self, message: Inject | ManageBranches, buffers: Sequence[Buffer], then: Answer
@@ -352,7 +355,8 @@ class Debugger(QObject):
         """Give a value here, or do something with branches, on the document as it is now; `then`
         gets the answer, and has it taken in."""
         self.flush()
-        self._bridge.send(structs.replace(message, look=self._look()), buffers, then)
+        message = structs.replace(message, look=self._look())
+        self._bridge.send(message, buffers, self._while_open(then))
 
     def _later(self, ask: Callable[[], None]) -> None:
         """Once the views have said what they look at; after an edit, once the engine has that."""
@@ -365,32 +369,44 @@ class Debugger(QObject):
 
     def request(
         self,
-        message: Message,
+        message: Request,
         buffers: Sequence[Buffer],
         then: Answer,
         wanted: Callable[[], bool] = always,
     ) -> None:
         """Any other request, about the document as it is now. What gave way to a command is asked
         again where the debugger stands then, if it is still `wanted`; else the answer is that. It
-        fails if it is wanted, but another document was opened."""
+        fails if another document was opened before it was answered, unless the answer `outlives`
+        its document."""
         self.flush()
         life = self._life
 
         def answered(reply: Message, received: tuple[Buffer, ...]) -> None:
-            if not isinstance(reply, GaveWay) or not wanted():
-                then(reply, received)
-            elif life != self._life:
+            gave_way = isinstance(reply, GaveWay)
+            if life != self._life and (gave_way or not message.outlives):
                 then(Failed(error=_OF_ANOTHER), ())
-            else:
+            elif gave_way and wanted():
                 self._bridge.send(message, buffers, answered)
+            else:
+                then(reply, received)
 
         self._bridge.send(message, buffers, answered)
 
-    def _ask(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
+    def ask(self, message: Request, buffers: Sequence[Buffer], then: Answer) -> None:
         """As `request`, but nobody waits for what is said of a document that is not open any
         more."""
+        self.request(message, buffers, self._while_open(then))
+
+    def _while_open(self, then: Answer) -> Answer:
+        """`then`, where no other document is opened before the answer comes: it would be shown as
+        if it were of that one."""
         life = self._life
-        self.request(message, buffers, then, lambda: life == self._life)
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if life == self._life:
+                then(reply, buffers)
+
+        return answered
 
     def request_of(
         self, document: Document, message: CheckExpectations | Expect, then: Answer
@@ -409,7 +425,7 @@ class Debugger(QObject):
 
     def check(self, node: str = "") -> None:
         """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
-        self._ask(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
+        self.ask(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
 
     def compare(
         self,
@@ -426,11 +442,11 @@ class Debugger(QObject):
             go_on=go_on,
             recordings={name: number for number, name in enumerate(files)},
         )
-        self._ask(request, tuple(files.values()), self._compared)
+        self.ask(request, tuple(files.values()), self._compared)
 
     def compare_moments(self, left: Moment, right: Moment) -> None:
         """What is another value at one moment than at another."""
-        self._ask(CompareMoments(left=left, right=right), (), self._compared)
+        self.ask(CompareMoments(left=left, right=right), (), self._compared)
 
     def move(self, engine: EngineChoice) -> None:
         """To an engine elsewhere, which comes to the same step."""
@@ -546,6 +562,10 @@ class Debugger(QObject):
             seen = reply.stopped.seen
             self._show_program(reply.program, () if seen is None else seen.steps)
             self._stand(reply.stopped, buffers[1:])
+        elif isinstance(reply, Failed):
+            self._fail(reply.error)
+        elif self._opening or self.program is None:
+            pass  # where it stood with a document before this one, which it is still to answer
         elif isinstance(reply, Stopped):
             if reply.program is not None:  # that of another thread
                 self._show_program(reply.program)
@@ -555,8 +575,6 @@ class Debugger(QObject):
         elif isinstance(reply, SessionList):
             self._values.clear()
             self._take(reply.stopped, buffers[1:])
-        elif isinstance(reply, Failed):
-            self._fail(reply.error)
 
     def _show_program(self, program: ProgramInfo, steps: Sequence[StepNotation] = ()) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
@@ -576,7 +594,7 @@ class Debugger(QObject):
             self.program_changed.emit()
 
     def _stand(self, stop: Stopped, buffers: tuple[Buffer, ...] = ()) -> None:
-        self.stop = stop
+        self.stop, self.failure = stop, None
         self._values.leave()
         self.stopped.emit()
         if self.program is not None and self._shown is not None:

@@ -59,14 +59,14 @@ class SessionModel(QObject):
             self.found = tuple(seen.sessions)
             self.changed.emit()
         elif self._workspace.program is not None:
-            self._workspace.request(ManageSessions(command="list"), (), self._told)
+            self._workspace.debugger.ask(ManageSessions(command="list"), (), self._told)
 
     def ask(self, request: ManageSessions | ManageBranches) -> None:
         """Ask for a change; `changed` follows, or the workspace says why not."""
         if isinstance(request, ManageBranches):
             self._workspace.debugger.branch(request, (), self._moved)
         else:
-            self._workspace.request(request, (), self._moved)
+            self._workspace.debugger.ask(request, (), self._moved)
 
     def inject(self, name: str, value: np.ndarray, at: str = "") -> None:
         """Give a tensor or variable, or a part of it, another value here, on a branch."""
@@ -78,7 +78,7 @@ class SessionModel(QObject):
         if isinstance(request, Inject):
             self._workspace.debugger.branch(request, buffers, self._moved)
         else:
-            self._workspace.request(request, buffers, self._moved)
+            self._workspace.debugger.ask(request, buffers, self._moved)
 
     def _moved(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, SessionList):

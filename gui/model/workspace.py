@@ -37,6 +37,7 @@ from gradstep.core.protocol.messages import (
     GradientTable,
     Message,
     ProgramInfo,
+    Request,
     Stopped,
 )
 from gradstep.gui.look.theme import DARK, Theme
@@ -286,7 +287,7 @@ class Workspace(QObject):
 
     def request(
         self,
-        message: Message,
+        message: Request,
         buffers: Sequence[Buffer] = (),
         then: Callable[[Message, tuple[Buffer, ...]], None] = _ignore,
         wanted: Callable[[], bool] = always,
