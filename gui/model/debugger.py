@@ -99,6 +99,7 @@ class Debugger(QObject):
     devices_changed = Signal()
     failed = Signal(object)  # ErrorInfo
     told = Signal()  # all that one reply says was said; see `is_telling`
+    kept = Signal()  # an edit came to nothing that the engine runs by: the program is of it
 
     def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -120,6 +121,7 @@ class Debugger(QObject):
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
         self._edited = 0.0  # when
+        self._has_edit = False  # that the engine was not given, nor need be, as far as one knows
         self._life = 0  # of the document: another for another one
         self._telling = 0  # of the reply that is being taken in, how deep
         self.shows_sessions = False  # whether a view wants to know of all at every stop
@@ -150,6 +152,7 @@ class Debugger(QObject):
         if document is None:
             self._forget()
         elif soon:
+            self._has_edit = True
             is_alone = not self._opening and self._edited - edited > SETTLE / 1000
             self._settle.start(0 if is_alone else SETTLE)
             if is_alone and self._answered < TOGETHER / 1000:
@@ -209,12 +212,16 @@ class Debugger(QObject):
             self._shown = new
             self._bridge.send(breakpoints_of(new), (), self._set)
         self._expect_nothing()
+        if self._has_edit and not self._opening:
+            self.kept.emit()
+        self._has_edit = False
         put_off, self._put_off = self._put_off, []
         for ask in put_off:
             ask()
 
     def _open(self, keep_position: bool) -> None:
         self._settle.stop()
+        self._has_edit = False
         self._put_off = []  # what is looked at comes with the answer
         document = self._document
         if document is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -27,94 +26,72 @@ if TYPE_CHECKING:
 LIGHT = 5_000  # operations, in all runs together, that are checked unasked
 
 
-@dataclass(eq=False)
-class _Check:
-    """What was asked, and what came."""
-
-    document: Document
-    trusted: bool
-    checked: Sequence[CheckedExpectation] | None = None
-    failure: ErrorInfo | None = None
-
-    def is_of(self, document: Document, trusted: bool) -> bool:
-        """Whether the answer is that for these."""
-        mine = self.document
-        alike = same_but_breakpoints(mine, document) and mine.expectations == document.expectations
-        return alike and self.trusted == trusted
-
-
 class Expected(QObject):
-    """Asks the engine, beside the debug session, whenever the program is another one.
+    """Asks the engine, beside the debug session, whenever the program is another one, or is still
+    that of the document after an edit: of expectations, or one that was taken back.
 
-    What came is kept through an edit: where that is taken back before the engine has it, there is
-    no other program.
+    checked: one for each expectation of the document, None while it is not known of this one;
+    failure: why the engine could not check, if it could not.
     """
 
     changed = Signal()
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
+        self.checked: Sequence[CheckedExpectation] | None = None
+        self.failure: ErrorInfo | None = None
         self._workspace = workspace
-        self._last: _Check | None = None
-        self._holds = False  # whether that is of the document as it is now
+        self._asked: tuple[Document, bool] | None = None
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._check_if_light)
-        workspace.document_changed.connect(self._note_edit)
-        workspace.document_opened.connect(self._forget)
+        workspace.document_changed.connect(self._forget_if_changed)
         workspace.program_changed.connect(self._soon.start)
-
-    @property
-    def checked(self) -> Sequence[CheckedExpectation] | None:
-        """One for each expectation of the document; None while it is not known of this one."""
-        return self._last.checked if self._last is not None and self._holds else None
-
-    @property
-    def failure(self) -> ErrorInfo | None:
-        """Why the engine could not check, if it could not."""
-        return self._last.failure if self._last is not None and self._holds else None
+        workspace.debugger.kept.connect(self._soon.start)
 
     def check(self) -> None:
         """Hold the document as it is now against its runs; `changed` follows."""
         document, trusted = self._workspace.document, self._workspace.trusted
-        asked = self._last = _Check(document, trusted)
-        self._holds = True
+        self._asked = document, trusted
         self._workspace.debugger.request_of(
             document,
             CheckExpectations(trusted=trusted, confined=self._workspace.confined),
-            lambda reply, buffers: self._take(reply, asked),
+            lambda reply, buffers: self._take(reply, document),
         )
 
     def _check_if_light(self) -> None:
         """Once the engine has taken the document, if that will not keep it from other work."""
-        document = self._workspace.document
-        self._look()
-        if self._workspace.program is None or not document.expectations:
+        now = self._workspace.document, self._workspace.trusted
+        if self._workspace.program is None or not now[0].expectations or _same(self._asked, now):
             return
-        if (not self._holds or self.failure is not None) and _is_light(document):
+        self._forget()
+        if _is_light(now[0]):
             self.check()
 
-    def _take(self, reply: Message, asked: _Check) -> None:
-        asked.checked = reply.checked if isinstance(reply, Expectations) else None
-        asked.failure = reply.error if isinstance(reply, Failed) else None
-        if asked is self._last and self._holds:
-            self.changed.emit()
+    def _take(self, reply: Message, document: Document) -> None:
+        if self._asked is None or self._asked[0] is not document:
+            return  # about another one
+        self.checked = reply.checked if isinstance(reply, Expectations) else None
+        self.failure = reply.error if isinstance(reply, Failed) else None
+        if self.failure is not None:
+            self._asked = None
+        self.changed.emit()
 
-    def _note_edit(self) -> None:
-        self._look()
-        last, document = self._last, self._workspace.document
-        if last is not None and not self._holds and same_but_breakpoints(last.document, document):
-            self._soon.start()  # other expectations alone make no other program
-
-    def _look(self) -> None:
-        """Whether what came is of the document as it is now."""
-        space, last, held = self._workspace, self._last, self._holds
-        self._holds = last is not None and last.is_of(space.document, space.trusted)
-        if self._holds != held:
-            self.changed.emit()
+    def _forget_if_changed(self) -> None:
+        now = self._workspace.document, self._workspace.trusted
+        if not _same(self._asked, now):
+            self._forget()
 
     def _forget(self) -> None:
-        self._last, self._holds = None, False
+        self._asked = self.checked = self.failure = None
         self.changed.emit()
+
+
+def _same(asked: tuple[Document, bool] | None, now: tuple[Document, bool]) -> bool:
+    """Whether the answer for `asked` is that for `now`."""
+    if asked is None:
+        return False
+    alike = same_but_breakpoints(asked[0], now[0]) and asked[0].expectations == now[0].expectations
+    return alike and asked[1] == now[1]
 
 
 def _is_light(document: Document) -> bool:

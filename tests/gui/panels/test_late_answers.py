@@ -73,3 +73,56 @@ def test_nothing_said_of_a_document_is_shown_of_another(
     assert space.sessions.names == ["main"]
     assert (space.table, space.comparisons, space.failure) == (None, [], None)
     assert (space.training.busy, space.training.made, space.console.is_busy) == (False, 0, False)
+
+
+def test_branches_are_kept_of_the_document_as_it_is_by_then(bench: Any, late: Answers) -> None:
+    """Not of nodes that are called otherwise by then."""
+    space = bench.space
+    commands.keep_branches(space)
+    commands.rename(space, "d", "sum")
+    space.debugger.flush()
+    come(late)
+    branches = space.document.branches
+    assert branches is not None
+    assert "'sum:0'" in repr(branches)
+    assert "'d:0'" not in repr(branches)
+
+
+def test_a_move_before_an_edit_shows_no_place_in_the_program_before_that(
+    bench: Any, late: Answers
+) -> None:
+    """The first edit is not shown, as the second came behind it; so there is no program of the
+    move between them."""
+    space, stands = bench.space, list[bool]()
+    commands.set_optimizers(space, [])
+    space.debugger.flush()
+    come(late)
+    space.stopped.connect(lambda: stands.append(space.stop.step <= len(space.program.steps)))
+    space.undo_stack.undo()
+    space.control("continue_")
+    commands.toggle_stop(space, Edge("a", 0))
+    space.control("step_back")
+    come(late)
+    assert stands
+    assert all(stands)
+
+
+def test_nobody_stands_in_a_document_that_the_engine_refused(bench: Any, late: Answers) -> None:
+    space = bench.space
+    commands.use_device(space, "torch:none")
+    space.control("step")
+    come(late)
+    assert (space.program, space.stop) == (None, None)
+    assert space.failure is not None
+    commands.use_device(space, "cpu")
+    come(late)
+    assert space.program is not None
+    assert space.failure is None
+
+
+def test_a_failure_is_over_once_something_else_is_done(bench: Any) -> None:
+    bench.open("tutorial")
+    bench.run("step_back")
+    assert bench.space.failure is not None
+    bench.run("step")
+    assert bench.space.failure is None

@@ -84,6 +84,16 @@ def test_an_edit_is_checked_anew(panel: Any, bench: Any, qtbot: Any) -> None:
     assert "0.567514" in panel.expectations.rows[0].came.text()
 
 
+def test_an_edit_that_is_taken_back_at_once_leaves_nothing_unchecked(
+    panel: Any, bench: Any, qtbot: Any
+) -> None:
+    """Though the engine hears of none, and so tells of no other program."""
+    commands.toggle_override(bench.space, 0)
+    bench.space.undo_stack.undo()
+    qtbot.waitUntil(lambda: bench.space.expected.checked is not None)
+    assert panel.expectations.rows[0].checked.ok
+
+
 def test_a_note_is_written_and_taken_back(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     document = bench.open("gather").with_(note="", claim="", truth="", expectations=())
     bench.space.open_document(document)
