@@ -29,6 +29,7 @@ from gradstep.core.protocol.messages import (
     DeviceInfo,
     DeviceList,
     Devices,
+    Edited,
     ErrorInfo,
     Expect,
     Failed,
@@ -123,6 +124,7 @@ class Debugger(QObject):
         self._edited = 0.0  # when
         self._has_edit = False  # that the engine was not given, nor need be, as far as one knows
         self._life = 0  # of the document: another for another one
+        self._held = 0  # the life of the one that the engine has
         self._telling = 0  # of the reply that is being taken in, how deep
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
@@ -240,11 +242,13 @@ class Debugger(QObject):
             recorded_limit=settings().recording_limit,
         )
 
-        asked = time.monotonic()
+        asked, life = time.monotonic(), self._life
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._opening -= 1
             self._answered = time.monotonic() - asked
+            if isinstance(reply, Opened | Edited):
+                self._held = life
             try:
                 reply = self._followed.complete(reply)
             except OtherProgramError:  # there is no telling what it shows then
@@ -466,13 +470,16 @@ class Debugger(QObject):
 
     def _replace_engine(self, replace: Callable[[Answer], None]) -> None:
         """Another process, which is led to where the one before it stood, and is given what that
-        had not taken."""
+        had not taken. In another document than that had, one stands nowhere yet."""
         unanswered, self._opening = self._opening, 0
+        stands = self._held == self._life
+        if not stands:
+            self._bridge.forget()
         replace(self.take)
         self.ask_devices()
         if unanswered or self._document is not self._shown or self.program is None:
             self._given.forget()
-            self._open(keep_position=True)
+            self._open(keep_position=stands)
 
     def ask_devices(self) -> None:
         self._bridge.send(Devices(), (), self._list_devices)

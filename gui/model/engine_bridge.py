@@ -189,10 +189,14 @@ class EngineBridge(QObject):
         """Whether the process has no network and no files."""
         return self._client.confined
 
+    def forget(self) -> None:
+        """The next process is not to be led to where this one stands."""
+        self._client.forget()
+
     def replace(self, confined: bool) -> None:
         """A new process that knows nothing, with network and files or without."""
         self._client.confined = confined
-        self._client.forget()
+        self.forget()
         self.restart(_ignore)
 
     def permit(self, permission: Permission, then: Answer) -> None:

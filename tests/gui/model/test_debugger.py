@@ -70,6 +70,9 @@ class Bridge:
         for message, buffers in self.journal.replay():
             then(*self.service.handle(message, buffers))
 
+    def forget(self) -> None:
+        self.journal = SessionJournal()
+
     def permit(self, permission: Permission, then: Callable[..., None]) -> None:
         self.journal, self.confined = self.journal.permitted(permission), False
         self.restart(then)
@@ -172,6 +175,26 @@ def test_an_edit_that_was_on_its_way_to_an_engine_that_is_replaced_is_not_lost(
     edit(debugger, stopped)
     debugger.restart()
     assert holds(debugger, stopped)
+
+
+@pytest.mark.parametrize("edits", [0, 1])
+def test_a_document_that_was_on_its_way_there_stands_where_no_other_stood(
+    debugger: Debugger, tutorial: Document, edits: int
+) -> None:
+    bridge, stopped = bridge_of(debugger), document_edits.toggle_stop(tutorial, Edge("a", 0))
+    debugger.control("continue_")
+    bridge.holds_back = True
+    debugger.show(stopped, Permission.REFUSED, soon=False)
+    debugger.flush()
+    if edits:
+        edit(debugger, tutorial)
+    shown = list[object]()
+    debugger.program_changed.connect(lambda: shown.append(debugger._document))
+    debugger.restart()
+    assert holds(debugger, tutorial if edits else stopped)
+    assert debugger.stop is not None
+    assert (debugger.stop.run, debugger.stop.step) == (0, 0)
+    assert len(shown) == 1, "and nothing of the other document"
 
 
 def test_nor_is_one_lost_where_the_user_decides_about_python_meanwhile(
@@ -387,7 +410,7 @@ def test_nobody_waits_for_an_engine_that_took_long_with_the_last_edit(
 def test_an_edit_that_the_engine_need_not_know_of_is_told_at_once(
     debugger: Debugger, tutorial: Document, qtbot: Any
 ) -> None:
-    told = list[bool]()
+    told, debugger._answered = list[bool](), 0.0  # however long this machine took
     qtbot.wait(2 * debugger_module.SETTLE)
     debugger.told.connect(lambda: told.append(True))
     debugger.show(document_edits.move(tutorial, {"a": (1.0, 2.0)}), Permission.REFUSED)
