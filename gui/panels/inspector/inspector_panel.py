@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.frame.action_record import can_branch
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
@@ -178,16 +179,21 @@ class InspectorPanel(Panel):
 
     def _show_node(self, op: Operation) -> None:
         space = self.workspace
-        document = space.document
-        key = (
+        document, branch = space.document, tried(space)
+        attributes = (
             op,
-            document.request,
-            tried(space).request,  # of the branch that is shown
-            tried(space) is document,
+            branch.graph.operations.get(op.name),
+            can_branch(space),
             document.code,
             document.feeds,
             document.data,
             document.initial,
+        )
+        key = (
+            *attributes,
+            document.request,
+            branch.request,
+            branch is document,
             space.inference,
         )
         if not _same(self._shown, key):
@@ -196,7 +202,6 @@ class InspectorPanel(Panel):
             if not before:
                 self._only(self.facts, self.attributes, self.note)
             self.facts.show_node(op)
-            attributes = op, document.code, document.feeds, document.data, document.initial
             if not before or not _same(self._shown_attributes, attributes):
                 self._shown_attributes = attributes
                 self.attributes.show_node(op)

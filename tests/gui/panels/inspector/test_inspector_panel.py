@@ -224,12 +224,33 @@ def test_gradients_and_attributes_are_tried_on_a_branch(
     bench.open("wrong_shape")
     node = next(op.name for op in bench.space.shown if op.type == "Mean")
     bench.space.select([node])
-    link = find(qtbot, panel, Link, "inspector.attr.branch")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("true", True))
-    click(qtbot, link)
-    link.findChild(QMenu).actions()[0].trigger()
+    offered = list[str]()
+
+    def typed(*_: object, text: str) -> tuple[str, bool]:
+        offered.append(text)
+        return "true", True
+
+    monkeypatch.setattr(QInputDialog, "getText", typed)
+    for _ in range(2):
+        link = find(qtbot, panel, Link, "inspector.attr.branch")
+        click(qtbot, link)
+        link.findChild(QMenu).actions()[0].trigger()
     assert bench.space.stop.branches[1].text == f"{node}.keep_dims = true"
     assert not bench.space.document.graph[node].attrs.get("keep_dims")
+    assert offered == ["False", "True"], "as the branch that is shown has it"
+
+
+def test_what_can_be_tried_is_offered_once_there_is_a_program(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """The engine may take its time with a document, in which a node is looked at."""
+    panel = opened(bench, show, "wrong_shape", "x")
+    bench.space.open_document(bench.space.document)
+    bench.space.select(["x"])
+    panel.refresh()
+    assert panel.attributes.findChild(Link, "inspector.attr.branch") is None
+    bench.space.debugger.flush()
+    assert find(qtbot, panel, Link, "inspector.attr.branch") is not None
 
 
 @pytest.mark.slow
