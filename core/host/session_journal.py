@@ -153,6 +153,8 @@ class SessionJournal:
             way.append(Control(command="run_to", target=position_of(where)))
         if where.reason == "exception":
             way.append(Control(command="step"))  # it fails again, and says so again
+        chosen = ((shown.loop, shown.iteration + 1) for shown in where.loops if shown.chosen)
+        way += [Control(command="iteration", target=f"{loop} {n}") for loop, n in chosen]
         return way
 
 

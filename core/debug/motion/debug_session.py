@@ -224,13 +224,16 @@ class DebugSession(Moves[Stop]):
     def choose_iteration(self, loop: str, number: int | None) -> None:
         """Look at iteration `number` of a loop, counted from 0, until a move goes into that loop;
         None: at where the session stands, or the last. Raises GradstepError for no loop."""
-        around = require_loop(self.plan.graph, loop)
-        if number is not None and around.phase is Phase.BACKWARD and around.origin:
+        around, chosen = require_loop(self.plan.graph, loop), self._cursor.chosen
+        if around.phase is Phase.BACKWARD and around.origin:
             view = self.view().view_of((*(way_to(self.plan.graph, loop) or ()), around))
             count = None if view is None else view.loop.count
-            if count is not None:  # by the iteration that it goes back through
+            chosen = chosen.with_(loop, None)  # of before it had run
+            if number is None:
+                loop = around.origin
+            elif count is not None:  # by the iteration that it goes back through
                 loop, number = around.origin, max(count - 1 - number, 0)
-        self._cursor.chosen = self._cursor.chosen.with_(loop, number)
+        self._cursor.chosen = chosen.with_(loop, number)
 
     @property
     def chosen(self) -> ChosenIterations:

@@ -132,6 +132,18 @@ def test_the_way_back_is_looked_at_where_it_goes_through_that_iteration() -> Non
     session.choose_iteration(back, 0)
     assert dict(session.chosen.numbers) == {"while/While": 3}
     assert session.view().gradient("while/times") == 1
+    session.choose_iteration(back, 2)
+    session.choose_iteration(back, None)
+    assert not session.chosen, "as on the way there, where it was chosen as well"
+
+
+def test_of_one_that_has_not_run_the_newest_choice_counts() -> None:
+    session = backward(n=4, runs=0)
+    back = next(name for name in loops_of(session) if name.startswith("gradients/"))
+    session.choose_iteration(back, 1)
+    session.continue_()
+    session.choose_iteration(back, 3)
+    assert session.view().gradient("while/times") == 27
 
 
 def test_breakpoints_do_not_see_what_is_looked_at() -> None:

@@ -303,3 +303,18 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
         assert (there.step, there.inside) == (here.step, here.inside)
         read = m.Read(refs=["while/Merge_1:0"])
         assert other.handle(read) == engine.service.handle(read)
+
+
+def test_it_looks_into_the_iterations_that_were_chosen() -> None:
+    engine = Engine()
+    document = gradstep_file.load(EXAMPLES / "while_loop.gradstep")
+    opened = engine.ask(m.Open(), gradstep_file.to_bytes(document))
+    assert isinstance(opened, m.Opened)
+    engine.ask(m.Control(command="continue_"))
+    for loop in opened.program.loops:
+        here = engine.ask(m.Control(command="iteration", target=f"{loop.loop} 2"))
+        assert isinstance(here, m.Stopped)
+        assert any(shown.chosen for shown in here.loops)
+        there = engine.come_back().handle(m.Control(command="pause"))[0]
+        assert isinstance(there, m.Stopped)
+        assert there.loops == here.loops
