@@ -53,8 +53,8 @@ def test_where_it_passes_no_one_operation_the_selection_stays(opened: Any) -> No
 def test_an_answer_that_comes_late_is_let_go(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer to what was asked of the document before says nothing of the one that is open."""
     late: list[Any] = []
-    ask = opened.space.request
-    monkeypatch.setattr(opened.space, "request", lambda *args: late.append(args))
+    ask = opened.space.bridge.send
+    monkeypatch.setattr(opened.space.bridge, "send", lambda *args: late.append(args))
     opened.space.select(["k"])
     action_table.run("edit.select_passes", opened.space)
     monkeypatch.undo()
