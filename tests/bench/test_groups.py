@@ -109,6 +109,8 @@ def test_the_canvas_is_measured_in_every_way(
     spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
     monkeypatch.setattr(engine_connection, "_spawn", spawn)
     monkeypatch.setattr(training, "QUIET", 0.02)
+    monkeypatch.setattr(training.Sitting, "furnish", lambda self: None)  # dozens of panels
+    monkeypatch.setattr(reacting, "STEPS", 2)
     found = {**drawing.measure(80, 4), **reacting.measure(80, 1), **training.measure(80, 1)}
     assert {f"{key} {nodes}" for key in found for nodes in SIZES} == {t.key for t in CANVAS}
     assert all(value >= 0 for values in found.values() for value in values)

@@ -145,7 +145,7 @@ def buffers_of(message: m.Message) -> tuple[bytes, ...]:
 
 
 @settings(deadline=None, max_examples=8)
-@given(st.lists(st.sampled_from([*COMMANDS, *QUESTIONS]), min_size=2, max_size=12))
+@given(st.lists(st.sampled_from([*COMMANDS, *QUESTIONS]), min_size=2, max_size=8))
 def test_answers_are_those_of_who_is_asked_one_thing_after_the_other(
     messages: list[m.Message],
 ) -> None:
