@@ -42,8 +42,8 @@ NOTES: Mapping[str, str] = {
     "edit: attribute": f"{_FIXED} {_TOUCHED}",
     "undo: attribute": _FIXED,
     "edit: rename": "What is derived of an operation bears its name: its gradient, what is added "
-    "up there, an update. Two tables of operations are in their order and made anew behind the "
-    f"first of them, and scene, outline and timeline show other names in the same places. {_FIXED}",
+    "up there, an update. Tables and orders of all operations are copied and compared, and scene, "
+    f"outline and timeline show other names in the same places. {_FIXED}",
     "undo: rename": f"Program and scene of before are there still. {_FIXED}",
     "edit: wire unplugged": "All that is behind the wire loses its types, nearly the whole graph: "
     "its boxes, links and rows are others. What is left to run is laid out and bound from "
