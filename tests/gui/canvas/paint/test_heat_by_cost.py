@@ -116,14 +116,20 @@ def test_the_share_is_written_in_far_views_too(
     assert changed > 0.9, "the label lies over the card's lower right corner"
 
 
+def coloured(canvas: Any, scale: float) -> GraphView:
+    """By time, the graph's middle in view."""
+    view: GraphView = canvas.view
+    view.camera.zoom_to(scale)
+    view.camera.look_at(view.stage.area.center())
+    action_table.run("view.colour_time", canvas.space)
+    return view
+
+
 @pytest.mark.parametrize("scale", [0.05, 0.1])
 def test_a_part_that_is_painted_by_itself_has_the_labels_of_boxes_beside_it(
     canvas: Any, measuring: Measuring, scale: float
 ) -> None:
-    view = canvas.view
-    view.camera.zoom_to(scale)
-    view.camera.look_at(view.stage.area.center())
-    action_table.run("view.colour_time", canvas.space)
+    view = coloured(canvas, scale)
     view.viewport().grab()
     for name in canvas.space.document.graph.operations:
         canvas.space.select([name])
@@ -136,10 +142,7 @@ def test_a_part_that_is_painted_by_itself_has_the_labels_of_boxes_beside_it(
 def test_labels_beside_what_comes_into_view_are_there_while_a_node_is_dragged(
     canvas: Any, measuring: Measuring, scale: float
 ) -> None:
-    view = canvas.view
-    view.camera.zoom_to(scale)
-    view.camera.look_at(view.stage.area.center())
-    action_table.run("view.colour_time", canvas.space)
+    view = coloured(canvas, scale)
     canvas.step(20)
     for name in canvas.space.document.graph.operations:
         left = view.box_rect(canvas.number(name)).left()
