@@ -130,9 +130,10 @@ def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
             counts = watch.of(action)
             assert counts["Timeline"] <= 1, "made anew for the answer"
             assert counts["Outline"] <= 2, "for the document, and for the program"
+            assert counts["canvas"] <= 4, "on a slow machine answer and values come apart"
             found += counts
     assert found["window"] == 0, "no word lays out the window"
-    assert 4 <= found["canvas"] <= 12, "an attribute that is not seen there paints nothing"
+    assert 4 <= found["canvas"] <= 16, "an attribute that is not seen there paints next to nothing"
     assert 6 <= found["timeline.table"] <= 18, found
     assert found["Inspector"] <= 16, "words that are as before the edit are no news"
 
