@@ -120,6 +120,7 @@ def _counted(watch: Watch, panel: type, method: Callable[..., Any]) -> Callable[
 def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     """And once more the values that nobody had asked for before."""
     space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    space.values_changed.connect(lambda: watch.note("values"))
     found = Counter[str]()
     for edit in (
         lambda: commands.toggle_stop(space, wire),
@@ -130,10 +131,11 @@ def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
             counts = watch.of(action)
             assert counts["Timeline"] <= 1, "made anew for the answer"
             assert counts["Outline"] <= 2, "for the document, and for the program"
-            assert counts["canvas"] <= 4, "on a slow machine answer and values come apart"
+            assert counts["canvas"] <= 1 + counts["values"], "the answer's, and what was asked then"
             found += counts
     assert found["window"] == 0, "no word lays out the window"
-    assert 4 <= found["canvas"] <= 16, "an attribute that is not seen there paints next to nothing"
+    # Values come twice for each of the six, apart from each other where the machine is slow.
+    assert 4 <= found["canvas"] <= found["values"], "an attribute that is not seen paints nothing"
     assert 6 <= found["timeline.table"] <= 18, found
     assert found["Inspector"] <= 16, "words that are as before the edit are no news"
 
