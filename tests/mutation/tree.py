@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.archives import unpack
+
 ROOT = Path(__file__).parents[2]
 _LATER = (
     1000  # seconds: what Python has compiled of the module as it was must not pass for this one
@@ -26,7 +28,7 @@ def copy(into: Path, revision: str = "") -> None:
         if done.returncode:
             raise LookupError(done.stderr.decode().strip())
         with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-            archive.extractall(into, filter="data")
+            unpack(archive, into)
         return
     names = _git("ls-files", "--cached", "--others", "--exclude-standard", "-z").stdout
     for name in filter(None, names.decode().split("\0")):

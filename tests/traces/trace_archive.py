@@ -10,6 +10,8 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+from tests.support.archives import unpack
+
 _DATA = Path(__file__).parents[1] / "data" / "traces"
 ARCHIVE = _DATA / "torch.tar.xz"
 _FOLDER = tempfile.TemporaryDirectory(prefix="gradstep-traces-")
@@ -26,7 +28,7 @@ def _unpacked(framework: str) -> Path:
     folder.mkdir()
     if (file := _archive(framework)).is_file():
         with tarfile.open(file) as archive:
-            archive.extractall(folder, filter="data")
+            unpack(archive, folder)
     return folder
 
 
