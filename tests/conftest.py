@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.support import fewer_tests
 from tests.support.fewer_tests import pytest_addoption, pytest_ignore_collect
@@ -53,7 +54,12 @@ settings.register_profile("dev", **_FEW)  # other examples in each run
 settings.register_profile("ci", **{**_FEW, "max_examples": 20}, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.register_profile("quick", **{**_FEW, "max_examples": 10, "stateful_step_count": 15})
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev")
+settings.load_profile(PROFILE)
+if PROFILE == "ci":  # Hypothesis reads all modules that are loaded, and draws the numbers in them,
+    providers.is_local_module_file = lambda file: (
+        False
+    )  # so that it hangs on which worker has a test
 
 
 _WIDGETS = 400  # a window has more
