@@ -56,10 +56,10 @@ settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.register_profile("quick", **{**_FEW, "max_examples": 10, "stateful_step_count": 15})
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev")
 settings.load_profile(PROFILE)
-if PROFILE == "ci":  # Hypothesis reads all modules that are loaded, and draws the numbers in them,
-    providers.is_local_module_file = lambda file: (
-        False
-    )  # so that it hangs on which worker has a test
+if PROFILE == "ci":
+    # Hypothesis reads the source of whatever is loaded, and draws the numbers in it, too: which
+    # examples a test has would hang on the tests that its worker had before.
+    providers.is_local_module_file = lambda file: False
 
 
 _WIDGETS = 400  # a window has more
