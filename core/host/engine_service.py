@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
+from weakref import ref
 
 from msgspec import structs
 
@@ -190,14 +191,13 @@ class EngineService:
         """Stop the work in progress soon. Holds until `Control("pause")` itself is handled."""
         if not self._interrupted.is_set():
             self._interrupted.set()
-            threading.Thread(target=self._insist, name="pause", daemon=True).start()
+            threading.Thread(target=_insist, args=(ref(self),), name="pause", daemon=True).start()
 
-    def _insist(self) -> None:
-        # A command that begins forgets earlier pauses; one that was just beginning is told again.
-        while self._interrupted.is_set():
-            if self._loaded is not None:
-                self._loaded.sessions.pause()
-            time.sleep(0.01)
+    def _pause_again(self) -> bool:
+        """Whether there was need to: `Control("pause")` is still to come."""
+        if (insists := self._interrupted.is_set()) and self._loaded is not None:
+            self._loaded.sessions.pause()
+        return insists
 
     def supply(self, reply: m.FileRows, buffers: Sequence[Buffer]) -> None:
         """What a request waits for that is under way, or that has given it up."""
@@ -668,6 +668,13 @@ class EngineService:
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))
+
+
+def _insist(service: ref[EngineService]) -> None:
+    # A command that begins forgets earlier pauses; one that was just beginning is told again.
+    while (there := service()) is not None and there._pause_again():
+        del there  # or it would never go
+        time.sleep(0.01)
 
 
 def _prepare_edit(sessions: Sessions) -> Iterator[None]:

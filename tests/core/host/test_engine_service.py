@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
 import time
@@ -18,6 +19,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
@@ -529,6 +531,20 @@ def test_pause_holds_for_what_was_asked_before_it(
     assert control(ask, "continue_").step == 0  # it was given before, and never began
     assert control(ask, "pause").step == 0
     assert control(ask, "continue_").reason == "end"
+
+
+def test_a_pause_that_nobody_takes_back_ends_with_its_service(
+    example: Callable[[str], bytes],
+) -> None:
+    service = EngineService(CpuOnly())
+    service.handle(m.Open(), [example("tutorial")])
+    before = set(threading.enumerate())
+    service.pause()
+    [insisting] = set(threading.enumerate()) - before
+    del service
+    gc.collect()
+    insisting.join(timeout=10)
+    assert not insisting.is_alive()
 
 
 def test_pause_reaches_a_run_in_progress(
