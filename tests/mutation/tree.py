@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.archives import unpack
+from tests.support.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 _LATER = (

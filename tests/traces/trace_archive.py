@@ -10,7 +10,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-from tests.support.archives import unpack
+from tests.support.unpacking import unpack
 
 _DATA = Path(__file__).parents[1] / "data" / "traces"
 ARCHIVE = _DATA / "torch.tar.xz"

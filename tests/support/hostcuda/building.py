@@ -16,6 +16,8 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
+from tests.support.unpacking import unpack
+
 HERE = Path(__file__).parent
 FOLDER = Path(sys.prefix) / "hostcuda"  # of the environment that has CuPy in it
 CUPY = "14.2.0"
@@ -68,7 +70,7 @@ def _cupy_source() -> Path:
         given = [sys.executable, *words, "--dest", str(FOLDER), f"cupy=={CUPY}"]
         _do(given, CUPY_INSTALL_USE_STUB="1")
         with tarfile.open(FOLDER / f"cupy-{CUPY}.tar.gz") as archive:
-            archive.extractall(FOLDER, filter="data")
+            unpack(archive, FOLDER)
     return folder
 
 
