@@ -46,7 +46,7 @@ def cases(definition: OpDef, dtype: Any, known: str = KNOWN) -> Iterator[Case]:
         yield make(definition, sample, dtype, known)
 
 
-@lru_cache(4)
+@lru_cache(300)  # all ops of a subject in two element types
 def shared_cases(definition: OpDef, dtype: Any) -> tuple[Case, ...]:
     """Those that checks of one op after another only look at: nothing may write into the inputs."""
     found = tuple(cases(definition, dtype))

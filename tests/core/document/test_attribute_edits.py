@@ -20,6 +20,7 @@ from gradstep.core.io.tensorflow import graphdef_import
 from gradstep.core.io.tensorflow.graphdef_export import write_graph
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 from gradstep.core.ops.typing.inference import Inference, infer_declared
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import cases
 
 # Attributes that name the element type of an output.
@@ -63,9 +64,10 @@ def documents() -> Iterator[tuple[OpDef, Document]]:
 EVERY = {definition.type: document for definition, document in documents()}
 
 
-@pytest.mark.parametrize("op_type", EVERY)
-def test_attributes_agree_after_every_edit_or_nothing_changes(op_type: str) -> None:
-    definition, before = lookup(op_type), EVERY[op_type]
+@pytest.mark.slow
+@on_each_op(map(lookup, EVERY))
+def test_attributes_agree_after_every_edit_or_nothing_changes(definition: OpDef) -> None:
+    before = EVERY[definition.type]
     for name in (*definition.attrs, *definition.type_attrs):
         like = definition.attrs.get(name, DType)
         for value in (None, *AWKWARD[like if isinstance(like, type) else type(like)]):

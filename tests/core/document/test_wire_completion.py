@@ -14,6 +14,7 @@ from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 from gradstep.core.ops.typing.inference import infer_declared
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]
@@ -32,11 +33,12 @@ def unplugged(definition: OpDef) -> list[tuple[Document, Edge]]:
     return found
 
 
-@pytest.mark.parametrize("number", range(len(SAMPLED)), ids=lambda i: SAMPLED[i].type)
-def test_what_is_added_fits_every_input(number: int) -> None:
+@on_each_op(SAMPLED)
+def test_what_is_added_fits_every_input(definition: OpDef) -> None:
     """A constant, or one of the others in turn."""
+    number = SAMPLED.index(definition)
     source = ("Const", "Const", "Placeholder", "Const", "VariableV2")[number % 5]
-    for document, edge in unplugged(SAMPLED[number]):
+    for document, edge in unplugged(definition):
         made, name = add_source(document, source, (0, 0), edge)
         assert made.graph["it"].inputs[edge.index] == TensorRef(name)
         own = [p for p in infer_declared(made.graph).problems if p.node == name]

@@ -12,6 +12,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import OpDef, all_ops
+from tests.support.each_case import on_each_op
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_operands_reach_what_has_no_sign_of_its_own() -> None:
     assert render("x & (y == 0)", {"x": "p", "y": "q"}) == "p & (q = 0)"
 
 
-@pytest.mark.parametrize("definition", [pytest.param(d, id=d.type) for d in all_ops()])
+@on_each_op(all_ops())
 def test_every_formula_of_the_table_can_be_written(definition: OpDef) -> None:
     if definition.formula:
         names = {s.name: f"⟨{s.name}⟩" for s in definition.inputs}

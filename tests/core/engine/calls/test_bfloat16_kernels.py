@@ -24,6 +24,7 @@ from gradstep.core.ops.declare.bfloat16_refusals import REFUSALS
 from gradstep.core.ops.declare.table import OpDef, Sample, all_ops, lookup
 from gradstep.core.ops.typing.inference import infer
 from tests.core.ops.catalogue.record_bfloat16 import MIXED, RECORDED, has_bfloat16, sampled
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import Case, cases, make
 
 CPU = NumpyBackend()
@@ -78,7 +79,7 @@ def equal(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape == other.shape and one.dtype == other.dtype and same
 
 
-@pytest.mark.parametrize("definition", OPS, ids=lambda d: d.type)
+@on_each_op(OPS)
 def test_it_is_float32_rounded(definition: OpDef) -> None:
     """The kernel as it runs when nothing is known of places; float32 outputs are no bfloat16."""
     if not computes_in_float32(definition):
@@ -96,7 +97,7 @@ def test_it_is_float32_rounded(definition: OpDef) -> None:
             assert len(definition.state.writes) > 1 or new.dtype == short.inputs[index].dtype
 
 
-@pytest.mark.parametrize("definition", OPS, ids=lambda d: d.type)
+@on_each_op(OPS)
 def test_a_plan_gives_the_same_bits(definition: OpDef) -> None:
     """With a place for every value, as in the debugger, and in reused memory."""
     case = next(filter(has_bfloat16, cases(definition, BFLOAT16)), None)
@@ -111,7 +112,7 @@ def test_a_plan_gives_the_same_bits(definition: OpDef) -> None:
             assert equal(one, other)
 
 
-@pytest.mark.parametrize("definition", [*map(lookup, RECORD)], ids=lambda d: d.type)
+@on_each_op(map(lookup, RECORD))
 def test_it_is_what_tensorflow_gives(definition: OpDef) -> None:
     compared = 0
     for case, wanted in zip(sampled(definition), RECORD[definition.type], strict=True):

@@ -9,6 +9,7 @@ import pytest
 from gradstep.core.ops.declare.table import OpDef, all_ops
 from tests.support import gradient_checks, op_checks
 from tests.support.derivative_excuses import NO_SECOND_DERIVATIVE, NOT_AGAINST_DIFFERENCES
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN
 
 # No value of their own to sample: they stand for what is fed, held by a variable, or user code.
@@ -34,69 +35,63 @@ WITHOUT_SAMPLES = {
     "PyFuncStateless": "user code: see test_python_ops",
 }
 
-EVERY = [pytest.param(d, id=d.type) for d in all_ops()]
-SAMPLED = [pytest.param(d, id=d.type) for d in all_ops() if d.samples is not None]
-# One op after another, so that its cases are made once for all of the checks.
-OF_EACH_SAMPLED = pytest.mark.parametrize("definition", SAMPLED, scope="module")
-DIFFERENTIABLE = [
-    pytest.param(d, id=d.type)
-    for d in all_ops()
-    if d.samples is not None and d.gradient.differentiable
-]
+SAMPLED = [d for d in all_ops() if d.samples is not None]
+DIFFERENTIABLE = [d for d in SAMPLED if d.gradient.differentiable]
 
 
 def test_every_op_has_samples_or_a_reason() -> None:
     assert {d.type for d in all_ops() if d.samples is None} == set(WITHOUT_SAMPLES)
 
 
-@pytest.mark.parametrize("definition", EVERY)
+@on_each_op(all_ops())
 def test_it_is_described(definition: OpDef) -> None:
     assert re.fullmatch(r".+\.", definition.doc)
     assert definition.family
     assert set(definition.state.writes) <= set(range(len(definition.inputs)))
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_inferred_types_are_the_real_ones(definition: OpDef) -> None:
     op_checks.check_inference(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_float32_stays_float32(definition: OpDef) -> None:
     op_checks.check_dtypes_kept(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_inputs_stay_as_they_were(definition: OpDef) -> None:
     op_checks.check_inputs_untouched(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_out_form_writes_the_same_bits(definition: OpDef) -> None:
     op_checks.check_out_form(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_calls_take_rows_that_lie_apart(definition: OpDef) -> None:
     op_checks.check_calls_with_gaps(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_memory_may_be_shared_as_it_says(definition: OpDef) -> None:
     op_checks.check_layout_claims(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_formula_is_the_kernel(definition: OpDef) -> None:
     op_checks.check_formula(definition)
 
 
-@OF_EACH_SAMPLED
+@on_each_op(SAMPLED)
 def test_kernel_keeps_to_its_device(definition: OpDef) -> None:
     op_checks.check_device_discipline(definition)
 
 
-@pytest.mark.parametrize("definition", DIFFERENTIABLE)
+@pytest.mark.slow
+@on_each_op(DIFFERENTIABLE)
 def test_gradient_agrees_with_differences(definition: OpDef) -> None:
     """First and second derivatives, on every sample that has floating-point inputs and outputs,
     with and without static shapes; derivative_excuses.py says what is left out, and why."""

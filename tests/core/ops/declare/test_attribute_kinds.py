@@ -14,6 +14,7 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from tests.support.each_case import check_each, on_each_op
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
 ANYTHING = st.one_of(
@@ -64,8 +65,12 @@ ELEMENT_TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("op_type", "attr"), ELEMENT_TYPES)
-def test_an_element_type_that_there_is_not(op_type: str, attr: str) -> None:
+def test_an_element_type_that_there_is_not() -> None:
+    check_each(ELEMENT_TYPES, refuses_an_odd_element_type)
+
+
+def refuses_an_odd_element_type(case: tuple[str, str]) -> None:
+    op_type, attr = case
     op = Operation("node", op_type, attrs={attr: "%s"})
     with pytest.raises(
         GradstepError, match=f"attribute '{attr}' (must be an element type|is '%s')"
@@ -74,7 +79,7 @@ def test_an_element_type_that_there_is_not(op_type: str, attr: str) -> None:
     assert caught.value.node == "node"
 
 
-@pytest.mark.parametrize("definition", [*all_ops()], ids=lambda each: each.type)
+@on_each_op(all_ops())
 def test_what_a_file_holds_and_nobody_reads_is_no_value(definition: OpDef) -> None:
     for attr in definition.attrs:
         op = Operation("node", definition.type, attrs={attr: Unread(b"", "a graph", "")})

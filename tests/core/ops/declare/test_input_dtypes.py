@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import DType
@@ -18,6 +17,7 @@ from gradstep.core.ops.declare.input_dtypes import as_declared
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 from gradstep.core.ops.typing.inference import infer
 from tests.core.ops.catalogue.record_input_types import RECORDED
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import Case, cases
 
 RECORD: dict[str, dict[str, str]] = json.loads(RECORDED.read_text())
@@ -57,14 +57,14 @@ def refusals(definition: OpDef) -> Iterator[tuple[str, DType, list[Problem]]]:
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.type in RECORD]
 
 
-@pytest.mark.parametrize("definition", SAMPLED, ids=lambda d: d.type)
+@on_each_op(SAMPLED)
 def test_what_tensorflow_refuses_is_a_problem_before_the_run(definition: OpDef) -> None:
     for name, dtype, problems in refusals(definition):
         assert problems, f"{name} takes {dtype}"
         assert "cannot be typed" not in problems[0].text, f"Python's words on {name}, {dtype}"
 
 
-@pytest.mark.parametrize("definition", [*all_ops()], ids=lambda d: d.type)
+@on_each_op(all_ops())
 def test_what_is_declared_is_what_tensorflow_allows(definition: OpDef) -> None:
     for spec in definition.inputs:
         recorded = RECORD.get(definition.type, {}).get(spec.name, "")

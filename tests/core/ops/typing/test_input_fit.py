@@ -18,6 +18,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import OpDef, all_ops
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, why_not
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import Case, cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]
@@ -38,7 +39,7 @@ def half_drawn(kinds: Kinds, index: int) -> Iterator[Kinds]:
         yield [kind if i in (index, other) else None for i, kind in enumerate(kinds)]
 
 
-@pytest.mark.parametrize("definition", SAMPLED, ids=lambda d: d.type)
+@on_each_op(SAMPLED)
 def test_what_an_op_takes_fits_whatever_is_wired_already(definition: OpDef) -> None:
     for case in cases(definition, np.float32):
         kinds = kinds_of(case)
@@ -48,7 +49,7 @@ def test_what_an_op_takes_fits_whatever_is_wired_already(definition: OpDef) -> N
                 assert refused is None, f"{refused.message}: input {index} of {some}"
 
 
-@pytest.mark.parametrize("definition", SAMPLED, ids=lambda d: d.type)
+@on_each_op(SAMPLED)
 def test_sizes_never_refuse_a_wire(definition: OpDef) -> None:
     case = next(cases(definition, np.float32))
     kinds = kinds_of(case)
@@ -59,7 +60,7 @@ def test_sizes_never_refuse_a_wire(definition: OpDef) -> None:
         assert misfit(case.operation, index, others) is None
 
 
-@pytest.mark.parametrize("definition", SAMPLED, ids=lambda d: d.type)
+@on_each_op(SAMPLED)
 def test_what_is_refused_could_never_be_typed(definition: OpDef) -> None:
     """And so no wire is refused that the finished operation would take."""
     case = next(cases(definition, np.float32))
