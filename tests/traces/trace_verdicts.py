@@ -76,7 +76,8 @@ def _gradients(document: Document, program: Program, feeds: Mapping[str, np.ndar
     wanted = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()
               if TensorRef.parse(name).op not in recorded.remarks}  # fmt: skip
     wrt = (*wanted, *(TensorRef.parse(n) for n in recorded.none))
-    derived = differentiate(program.forward, GradientRequest(of=document.request.of, wrt=wrt))
+    request, before = GradientRequest(of=document.request.of, wrt=wrt), [*program.derived, None]
+    derived = differentiate(program.forward, request, previous=before[0])
     there = {ref: g for ref in wrt if (g := derived.gradients.get(ref)) is not None}
     session = Session(derived.graph, initial=program.initial)
     found = dict(zip(there, session.run([*there.values()], feeds), strict=True))

@@ -17,6 +17,7 @@ from gradstep.core.engine.loops import iteration_trace
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.drawn_share import share
 from tests.support.whys import graph_of, why_gradient, why_value
 
 RUNS = 24
@@ -102,7 +103,7 @@ def test_the_first_iteration_of_all_in_a_row_is_found(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.data())
 def test_the_element_at_which_a_part_stops_is_named(sizes: list[int], data: st.DataObject) -> None:
     """Of tensors that are put together one is masked; the others let their gradients through."""
@@ -123,7 +124,7 @@ def test_the_element_at_which_a_part_stops_is_named(sizes: list[int], data: st.D
     assert (found.index, found.chain[0].operand) == ([before], "mask")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @given(st.integers(1, 9), st.data())
 def test_the_factor_that_is_zero_is_named(size: int, data: st.DataObject) -> None:
     """Of a product of many."""

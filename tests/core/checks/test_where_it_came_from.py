@@ -27,6 +27,7 @@ from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
 from gradstep.core.program.derive import derive
 from gradstep.core.program.gradient_context import Situation, situation_of
 from gradstep.core.protocol.messages import Explanation
+from tests.support.drawn_share import share
 from tests.support.whys import graph_of, why_gradient, why_value
 
 
@@ -41,7 +42,7 @@ def counting(steps: int, body: Callable[[Tensor, Tensor], Tensor]) -> Graph:
     return graph_of(build)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=share(15), deadline=None)
 @given(st.integers(0, 29))
 def test_the_iteration_is_named(broken: int) -> None:
     graph = counting(30, lambda i, a: a * 0.9 + tf.sqrt(broken + 0.5 - i, name="root") * 0.0)
@@ -60,7 +61,7 @@ def test_iterations_that_are_not_kept_are_run_again(monkeypatch: pytest.MonkeyPa
     assert (found.node, found.chain[0].iterations) == ("while/root", [(21, "while/While")])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=share(10), deadline=None)
 @given(st.integers(0, 39))
 def test_the_iteration_that_left_nothing_is_named(hit: int) -> None:
     def body(i: Tensor, a: Tensor) -> Tensor:

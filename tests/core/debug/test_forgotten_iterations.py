@@ -20,6 +20,7 @@ from gradstep.core.host.tensor_reads import NO_ROOM, known_in, read
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.protocol.messages import Read
+from tests.support.drawn_share import share
 from tests.support.looping import position
 
 LITTLE = 400  # bytes, less than a run
@@ -90,7 +91,7 @@ def told(session: DebugSession) -> dict[str, tuple[str, Any]]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @given(
     st.sampled_from([power, branched, nested]),
     st.integers(0, 4),

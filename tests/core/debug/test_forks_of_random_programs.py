@@ -17,6 +17,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from tests.core.debug.test_loop_memory import random_program
 from tests.core.debug.test_state_machine import same
+from tests.support.drawn_share import share
 from tests.support.layouts import Case
 from tests.support.random_loops import SEEDS
 from tests.support.random_programs import programs
@@ -97,7 +98,7 @@ def _differing(left: Any, right: Any) -> list[tuple[int, int, str]]:
 
 
 @given(programs(), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @pytest.mark.slow
 def test_random_programs(case: Case, data: st.DataObject) -> None:
     _hold_to_fresh(case.program, data)
@@ -105,7 +106,7 @@ def test_random_programs(case: Case, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS[:6])
 @given(st.data())
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=share(4), deadline=None)
 @pytest.mark.slow
 def test_random_loops(seed: int, data: st.DataObject) -> None:
     _hold_to_fresh(random_program(seed), data)

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.graph.loop import within
+from tests.support.drawn_share import share
 from tests.support.looping import branched, nested, places, position, power, seen, session
 
 MOVES = ("step", "step_into", "step_out", "step_back", "continue_", "reverse_continue")
 PROGRAMS = st.sampled_from([power, nested, branched])
 
 
-@settings(max_examples=25)
+@settings(max_examples=share(25))
 @given(PROGRAMS, st.integers(0, 3), st.integers(0, 60), st.lists(st.sampled_from(MOVES)))
 @pytest.mark.slow
 def test_a_position_shows_the_same_by_whatever_way_one_came(

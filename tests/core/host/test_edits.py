@@ -22,6 +22,7 @@ from tests.soak.faults import Counts
 from tests.soak.frames import Position, differences, frame_of, reading, told, wording
 from tests.soak.fresh import led
 from tests.soak.user import ProtocolUser
+from tests.support.drawn_share import share
 
 DOCUMENTS = (
     "tutorial", "override_add", "gan", "while_loop", "cond_gradients", "stop_gradient_paths",
@@ -94,7 +95,7 @@ def as_run(document: Document) -> bytes:
     return gradstep_file.to_bytes(plain)
 
 
-@settings(max_examples=25)
+@settings(max_examples=share(25))
 @given(
     st.sampled_from(DOCUMENTS),
     st.lists(st.tuples(DOINGS, st.integers(0, 2**20)), min_size=1, max_size=8),

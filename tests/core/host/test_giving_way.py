@@ -29,6 +29,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import framing
 from gradstep.core.protocol import messages as m
+from tests.support.drawn_share import share
 
 SLOW = 20.0  # seconds that a loaded machine may take
 LONG = 30  # steps on the way back to NaN
@@ -144,7 +145,7 @@ def buffers_of(message: m.Message) -> tuple[bytes, ...]:
     return (np.ones(2, np.float32).tobytes(),) if isinstance(message, m.Inject) else ()
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=share(8))
 @given(st.lists(st.sampled_from([*COMMANDS, *QUESTIONS]), min_size=2, max_size=8))
 def test_answers_are_those_of_who_is_asked_one_thing_after_the_other(
     messages: list[m.Message],
@@ -198,7 +199,7 @@ def test_a_command_waits_for_one_step_at_most(monkeypatch: pytest.MonkeyPatch) -
         assert isinstance(asked.do(m.Why(of="y")), m.Explained)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=share(8))
 @given(st.data())
 def test_what_was_given_up_anywhere_is_answered_as_if_it_had_not_been(data: st.DataObject) -> None:
     """What it was about to make is not there half made: neither gradients, nor plans, nor runs."""

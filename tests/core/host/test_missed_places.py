@@ -18,6 +18,7 @@ from gradstep.core.protocol import messages as m
 from tests.core.host.test_edits import Editor, require_as_opened_afresh
 from tests.soak import documents
 from tests.soak.frames import Frame, differences, frame_of, reading
+from tests.support.drawn_share import share
 
 LOSS, SQUARE = "as_it_is/valley/loss", "as_it_is/valley/square"
 EXAMPLES = ("tutorial", "gan", "while_loop", "cond_gradients", "stop_gradient_paths", "rnn")
@@ -282,7 +283,7 @@ def test_a_session_that_missed_its_place_goes_when_it_is_deleted() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @given(
     st.sampled_from(EXAMPLES),
     st.integers(1, 12),

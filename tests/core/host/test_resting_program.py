@@ -19,6 +19,7 @@ from gradstep.core.host import held_document
 from tests.bench import edits as bench
 from tests.bench import training_graph
 from tests.core.host.test_edits import Editor, require_as_opened_afresh
+from tests.support.drawn_share import share
 
 NODES = 65
 LAST = f"{training_graph.scope(training_graph.layers(NODES) - 1)}/AddV2"
@@ -125,7 +126,7 @@ DOINGS = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=share(12), deadline=None)
 @given(st.lists(DOINGS, min_size=2, max_size=7))
 def test_whatever_happens_while_it_waits(document: Document, doings: list[str]) -> None:
     user = opened(document)

@@ -24,6 +24,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.protocol import messages as m
+from tests.support.drawn_share import share
 from tests.support.queueing import queue_document
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
@@ -202,7 +203,7 @@ class Sessions(RuleBasedStateMachine):
         return [p.state.encode() for p in reply.parts] + [bytes(buffer) for buffer in buffers]
 
 
-Sessions.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+Sessions.TestCase.settings = settings(max_examples=share(25), stateful_step_count=15, deadline=None)
 TestSessions = pytest.mark.slow(Sessions.TestCase)
 
 

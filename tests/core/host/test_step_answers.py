@@ -19,6 +19,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
+from tests.support.drawn_share import share
 
 ROWS, BATCH, RATE, LONG = 24, 6, 0.05, 1e6
 OUTLIER = 15  # in the third batch of an epoch
@@ -266,7 +267,7 @@ QUESTIONS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=share(15))
 @given(st.booleans(), st.integers(0, 9), st.lists(QUESTIONS, min_size=1, max_size=4))
 @pytest.mark.slow
 def test_nothing_of_the_session_changes_to_the_bit(

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 from gradstep.core.errors import GradstepError
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
+from tests.support.drawn_share import share
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVER = """
@@ -87,7 +88,7 @@ class Processes:
 
 
 PROCESSES = Processes()
-FEW = settings(max_examples=20, stateful_step_count=12, deadline=None)
+FEW = settings(max_examples=share(20), stateful_step_count=12, deadline=None)
 program, elsewhere = st.sampled_from(PROGRAMS), st.booleans()
 
 

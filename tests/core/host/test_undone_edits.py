@@ -21,6 +21,7 @@ from tests.bench import edits as bench
 from tests.bench import training_graph
 from tests.core.host.test_edits import Editor, require_as_opened_afresh
 from tests.soak import documents
+from tests.support.drawn_share import share
 
 NODES = 65
 STOPPED = Edge(f"{training_graph.scope(3)}/AddV2", 0)
@@ -125,7 +126,7 @@ def _some_wire(document: Document) -> Edge:
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=share(10), deadline=None)
 @given(
     st.sampled_from(["training", "tutorial", "cond_gradients", "gan"]),
     st.lists(

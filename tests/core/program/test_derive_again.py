@@ -33,6 +33,7 @@ from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.train.optimizers import apply_updates
 from gradstep.core.train.update_ops import Updates
+from tests.support.drawn_share import share
 
 BACKEND = NumpyBackend()
 _SHAPES = st.sampled_from([(1, 2), (2, 2), (3, 2), (None, 2), None]).map(
@@ -164,7 +165,7 @@ def _bits(value: Any) -> object:
     return (value.dtype.str, value.shape, value.tobytes()) if hasattr(value, "tobytes") else value
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=share(12), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.booleans(), st.data())
 @pytest.mark.slow
 def test_after_any_edits_it_is_as_afresh(touched: float, rows: bool, data: st.DataObject) -> None:

@@ -24,6 +24,7 @@ from gradstep.core.protocol.program_change import (
     apply_change,
     compare_programs,
 )
+from tests.support.drawn_share import share
 
 NAMES = st.sampled_from(list("abcdefgh"))
 WORDS = st.sampled_from(["", "x", "y"])
@@ -85,7 +86,7 @@ def test_a_change_makes_the_other_program_in_the_same_order(
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=share(20))
 @given(PROGRAMS)
 def test_the_same_entries_in_another_order_are_another_program(before: ProgramInfo) -> None:
     def turned(mapping: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_the_same_entries_in_another_order_are_another_program(before: ProgramIn
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=share(20))
 @given(PROGRAMS, st.data())
 def test_what_stays_is_not_told_again(before: ProgramInfo, data: st.DataObject) -> None:
     """Some entries are taken out of each list, and others come at the end."""

@@ -20,6 +20,7 @@ from gradstep.gpu.torch_device.linear_algebra import by_limbs
 from gradstep.gpu.torch_device.namespace import TorchNamespace
 from gradstep.gpu.torch_device.refusals import told
 from gradstep.gpu.torch_device.torch_array import TorchArray, to_host
+from tests.support.drawn_share import share
 
 torch: Any = pytest.importorskip("torch")
 xp: Any = TorchNamespace("cpu")
@@ -56,7 +57,7 @@ def test_reading_and_writing_by_any_slice(data: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_unsigned_integers_count_modulo_their_range_in_their_own_order(data: Any) -> None:
     dtype = data.draw(st.sampled_from(UNSIGNED))
     most = int(np.iinfo(dtype).max)

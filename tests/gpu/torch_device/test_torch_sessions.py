@@ -14,13 +14,14 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.gpu.compare import compare
 from gradstep.gpu.devices import Devices
+from tests.support.drawn_share import share
 from tests.support.layouts import Case
 from tests.support.random_programs import programs
 
 _TORCH = Devices().open_backend("torch:cpu")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_nothing_is_refused_and_nothing_differs(case: Case) -> None:
     try:
@@ -34,7 +35,7 @@ def test_nothing_is_refused_and_nothing_differs(case: Case) -> None:
     assert [(n.name, n.type, n.metrics) for n in made] == []
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_a_second_session_gives_the_same_bits(case: Case) -> None:
     first, second = (DebugSession(case.program, _TORCH) for _ in range(2))

@@ -20,6 +20,7 @@ from gradstep.core.protocol.messages import (
     GradientTable,
     NodeCheck,
 )
+from tests.support.drawn_share import share
 
 VERDICTS = ("ok", "ok", "ok", "kink", "float32 limit", "TensorFlow's", "wrong")
 RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
@@ -91,7 +92,7 @@ def found(draw: Any) -> Found:
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(found())
 @pytest.mark.slow
 def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None:
@@ -106,7 +107,7 @@ def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None
         assert "defect of TensorFlow's own" in case.table.text
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(found())
 @pytest.mark.slow
 def test_the_status_follows_from_the_rows(case: Found) -> None:

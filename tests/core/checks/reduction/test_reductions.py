@@ -1,6 +1,6 @@
 """Of a large graph with one cause planted, the few operations that show it.
 
-Five graphs as a rule, of 200 to 700 operations. Fifty, of up to 2,000, in about a minute:
+Five graphs as a rule, of 150 to 300 operations. Fifty, of up to 2,000, in about a minute:
 
     HYPOTHESIS_PROFILE=thorough ./dev test tests/core/checks/reduction
 """
@@ -30,7 +30,7 @@ from tests.support.planted_blocks import BROKEN, ENDED, SIZE, STOPPED, Plant, la
 
 MOST = 10  # operations
 COUNT, is_thorough = 50, settings.default.max_examples > 500
-LARGEST = 2000 if is_thorough else 700
+LARGEST = 2000 if is_thorough else 300
 FAINT = "product"  # whose infinity some blocks behind it make finite again
 PLANTS = [(n, p) for n, p in {**BROKEN, **STOPPED, **ENDED}.items() if n != FAINT]
 LOSS, X = TensorRef("loss"), TensorRef("x")

@@ -1,6 +1,6 @@
 """Of a large graph with one wrong gradient rule, the few operations that show it is wrong.
 
-Two graphs as a rule, of 200 to 500 operations. Fifty, of up to 2,000, in a few minutes:
+Two graphs as a rule, of 75 to 150 operations. Fifty, of up to 2,000, in a few minutes:
 
     HYPOTHESIS_PROFILE=thorough ./dev test tests/core/checks/reduction
 """
@@ -106,7 +106,7 @@ def table(nodes: list[NodeCheck]) -> GradientTable:
 
 @pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 30))
 def test_few_operations_show_that_a_rule_is_wrong(seed: int) -> None:
-    document, name = large(seed, 2000 if is_thorough else 500)
+    document, name = large(seed, 2000 if is_thorough else 150)
     found = first_wrong_rule(table(checks(document)))
     assert (found.node, found.gradient) == ("planted", "Planted"), name
     small = smallest(document, found)

@@ -16,6 +16,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.training import Wish
 from gradstep.core.errors import GradstepError
 from tests.core.debug.motion.test_training import noisy
+from tests.support.drawn_share import share
 
 NUMBERS = hnp.arrays(
     st.sampled_from([np.float32, np.float64, np.int32, np.uint8, np.bool_]),
@@ -87,7 +88,7 @@ def test_they_are_those_of_the_run_that_they_are_said_to_be_of() -> None:
             np.testing.assert_array_equal(row, histogram(array).astype(np.float32))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=share(15), deadline=None)
 @given(st.integers(1, 9), st.integers(1, 300))
 @pytest.mark.slow
 def test_a_long_training_makes_few(most: int, runs: int) -> None:

@@ -44,6 +44,7 @@ from tests.core.debug.concurrency.thread_walk import (
     end,
 )
 from tests.core.debug.test_state_machine import same
+from tests.support.drawn_share import share
 from tests.support.queueing import FEEDERS, trained_queue
 
 GIVEN = ("one_rows", "two_rows", "batch", "r", "w", "one_count", "one_half")
@@ -424,7 +425,7 @@ def _told(threads: Scheduler) -> list[Any]:
 
 
 TestEditing = pytest.mark.slow(Editing.TestCase)
-TestEditing.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestEditing.settings = settings(max_examples=share(15), stateful_step_count=20, deadline=None)
 
 
 def _stands(threads: Scheduler, name: str, place: str) -> None:

@@ -23,6 +23,7 @@ from gradstep.core.host.session_restore import Course, Courses
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
+from tests.support.drawn_share import share
 from tests.support.queueing import FEEDERS, ROWS, queue_document
 
 
@@ -229,7 +230,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestThreads = pytest.mark.slow(Machine.TestCase)
-TestThreads.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestThreads.settings = settings(max_examples=share(25), stateful_step_count=20, deadline=None)
 
 
 def test_stepping_back_ends_at_the_first_run_that_is_kept() -> None:

@@ -32,6 +32,7 @@ from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import ManageBranches
 from tests.core.debug.concurrency.thread_walk import Did, Line, ThreadWalk, before, end
 from tests.core.debug.test_state_machine import same
+from tests.support.drawn_share import share
 from tests.support.queueing import FEEDERS, queue_document
 
 
@@ -228,7 +229,7 @@ class Branching(ThreadWalk):
 
 
 TestBranching = pytest.mark.slow(Branching.TestCase)
-TestBranching.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestBranching.settings = settings(max_examples=share(15), stateful_step_count=20, deadline=None)
 
 
 def _batches(threads: Scheduler, count: int) -> list[list[float]]:

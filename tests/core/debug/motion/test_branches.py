@@ -25,6 +25,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.debug.conftest import floats
 from tests.core.debug.test_state_machine import Straight, same
+from tests.support.drawn_share import share
 
 RUNS = 3  # as far as the machine goes
 Given = tuple[int, int, str, np.ndarray]  # a run, steps done, what, and its value
@@ -228,7 +229,7 @@ def test_every_branch_is_a_fresh_run_with_its_edits(
 ) -> None:
     fields = {"program": request.getfixturevalue(name), "limit_bytes": limit_bytes}
     case = type("Machine", (Forks,), fields).TestCase
-    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=15)
+    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=share(15))
     case("runTest").runTest()
 
 

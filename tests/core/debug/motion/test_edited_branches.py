@@ -26,6 +26,7 @@ from gradstep.core.program.derive import derive
 from tests.core.debug.conftest import floats
 from tests.core.debug.motion.test_branches import Fresh
 from tests.core.debug.test_state_machine import same
+from tests.support.drawn_share import share
 
 RUNS = 3
 EDITS: tuple[NamedEdit, ...] = (
@@ -290,7 +291,7 @@ class EditedForks(RuleBasedStateMachine):
 @pytest.mark.slow
 def test_every_branch_is_a_fresh_run_with_its_edits(limit_bytes: int) -> None:
     case = type("Machine", (EditedForks,), {"limit_bytes": limit_bytes}).TestCase
-    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=15)
+    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=share(15))
     case("runTest").runTest()
 
 

@@ -35,6 +35,7 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol.branch_queries import SEED, CompareMoments
 from tests.core.debug.test_state_machine import same
+from tests.support.drawn_share import share
 from tests.support.looping import nested, power
 from tests.support.straight_loops import Place, StraightLoops, place_of, text_of
 
@@ -299,7 +300,7 @@ class LoopForks(RuleBasedStateMachine):
 def test_every_branch_is_a_straight_run_with_what_was_given(name: str, limit_bytes: int) -> None:
     fields = {"program": PROGRAMS[name](), "limit_bytes": limit_bytes}
     case = type("Machine", (LoopForks,), fields).TestCase
-    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=12)
+    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=share(12))
     case("runTest").runTest()
 
 
@@ -538,11 +539,11 @@ def test_a_seed_in_an_iteration_is_of_what_the_loop_draws_from_there_on(deep: bo
     assert [_drawn(threads.session, run) for run in range(2)] == seven
 
 
-def _taken(session: DebugSession, text: str) -> Any:
+def _sessions(session: DebugSession) -> Sessions:
+    """The session as an engine's only one."""
     threads = begin(PROGRAMS["power"](), session.backend)
     threads._current.session = session
-    sessions = Sessions({"main": threads})
-    return take(sessions, read_moment(sessions, text))
+    return Sessions({"main": threads})
 
 
 @pytest.mark.parametrize("name", ["power", "nested", "variable", "shared"])
@@ -550,9 +551,9 @@ def test_a_moment_amid_a_loop_holds_what_the_iteration_does(name: str) -> None:
     session = _session(name)
     fresh = StraightLoops(session.program, session.plan, RUNS)
     session.run_to(f"{RUNS - 1}:{session.timeline.length}")
-    count = 0
+    count, sessions = 0, _sessions(session)
     for place in fresh.at:
-        taken = _taken(session, text_of(place))
+        taken = take(sessions, read_moment(sessions, text_of(place)))
         assert taken.title == text_of(place)
         for op, outputs in taken.values.items():
             for index, value in outputs.items():
@@ -568,9 +569,7 @@ def test_two_moments_amid_loops_are_held_against_each_other() -> None:
     (loop,) = session.plan.loops
     session.run_to(f"0:{loop}/1:4")
     session.inject({"while/Merge_1": np.float32(5)})
-    threads = begin(PROGRAMS["power"](), session.backend)
-    threads._current.session = session
-    sessions = Sessions({"main": threads})
+    sessions = _sessions(session)
     from gradstep.gpu.devices import Devices
 
     def compared(left: str, right: str = "") -> Any:

@@ -28,6 +28,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.debug.conftest import floats, trained
+from tests.support.drawn_share import share
 
 LOSS = TensorRef("loss")
 MOST = 90
@@ -433,7 +434,7 @@ def test_it_ends_once_the_loss_has_not_become_less_for_some_runs() -> None:
     at_end(session, ends, last)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 @given(
     run_takes=st.floats(1e-6, 0.1), runs=st.integers(2, 300), kept=st.sampled_from([4, 30, 1 << 20])
 )

@@ -19,6 +19,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.drawn_share import share
 from tests.support.layouts import Bits, bits
 
 
@@ -169,7 +170,7 @@ def test_a_session_runs_as_one_that_looks_everything_up(
         assert told(session, run) == want
 
 
-@settings(max_examples=15)
+@settings(max_examples=share(15))
 @given(st.booleans(), questions(), st.randoms())
 def test_what_is_dead_is_none_again_and_again(fast: bool, asked: Question, random: Random) -> None:
     session, (fetches, keys, targets) = Session(GRAPH, initial=INITIAL, fast=fast), asked

@@ -23,6 +23,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import elements
+from tests.support.drawn_share import share
 
 RUNS = 5
 FIRST = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
@@ -238,7 +239,7 @@ def test_the_distance_from_where_it_began(engine: Engine) -> None:
         assert norm == pytest.approx(np.linalg.norm(away), rel=1e-4, abs=1e-6)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=share(6), deadline=None)
 @given(runs=st.integers(2, 60), points=st.integers(1, 40))
 def test_runs_that_were_not_recorded(runs: int, points: int) -> None:
     """What is known of them has the numbers that it has when one goes there."""

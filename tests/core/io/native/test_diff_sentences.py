@@ -16,6 +16,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.diff_sentences import Change, Kind, changes
 from gradstep.core.io.native.document_diff import differences
 from tests.core.io.documents import documents
+from tests.support.drawn_share import share
 
 EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"
 
@@ -54,7 +55,7 @@ def test_values_are_shown_old_and_new() -> None:
 
 
 @given(documents, documents)
-@settings(max_examples=25)
+@settings(max_examples=share(25))
 @pytest.mark.slow
 def test_nothing_is_left_unsaid(before: Document, after: Document) -> None:
     assert bool(changes(before, after)) == bool(differences(before, after))

@@ -13,8 +13,9 @@ from gradstep.core.graph.model import Constant
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.trust.code_fingerprint import fingerprint
 from tests.core.io.documents import documents
+from tests.support.drawn_share import share
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = settings(max_examples=share(20), deadline=None)
 BESIDE = {"view", "breakpoints", "watches", "title", "note", "claim", "truth", "group"}
 CODE = {"f": CodeItem("f", CodeKind.PYFUNC, "def f(x):\n    return x\n")}
 
