@@ -34,14 +34,14 @@ class ForkedEngine:
     """What `subprocess.Popen` is to `gradstep.core.host.engine_connection`: the engine's number,
     pipes and end."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, home: Path | None = None) -> None:
         ours, theirs = _pipes()
         self._end, told = os.pipe()
         self.stdin = os.fdopen(ours[0], "wb")
         self.stdout, self.stderr = (os.fdopen(pipe, "rb") for pipe in ours[1:])
         self.returncode: int | None = None
         self._lock = threading.Lock()
-        self.pid = server.fork([*theirs, told])
+        self.pid = server.fork([*theirs, told], home)
         for pipe in (*theirs, told):
             os.close(pipe)
 
@@ -80,11 +80,13 @@ class Server:
         self._channel: socket.socket | None = None
         self._lock = threading.Lock()
 
-    def fork(self, pipes: Sequence[int]) -> int:
-        """A new engine with these for 0, 1, 2, and the last to tell its exit status: its number."""
+    def fork(self, pipes: Sequence[int], home: Path | None = None) -> int:
+        """A new engine with these for 0, 1, 2, and the last to tell its exit status: its number.
+        home: its home folder, in which it begins; None: it is where this process is."""
         with self._lock:
             channel = self._channel = self._channel or _start()
-            request = {"environment": dict(os.environ), "folder": os.getcwd()}
+            own = {} if home is None else {"HOME": str(home)}
+            request = {"environment": {**os.environ, **own}, "folder": str(home or os.getcwd())}
             socket.send_fds(channel, [json.dumps(request).encode()], pipes)
             return int(channel.recv(32))
 
@@ -205,11 +207,12 @@ def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: st
         os._exit(status)
 
 
-def spawn_with(server: Server, real: Any, command: Sequence[str]) -> Any:
-    """For `gradstep.core.host.engine_connection`'s own: `command` and nothing else is forked."""
+def spawn_with(server: Server, real: Any, command: Sequence[str], home: Path | None = None) -> Any:
+    """For `gradstep.core.host.engine_connection`'s own: `command` and nothing else is forked, with
+    another home folder perhaps."""
 
     def spawn(argv: Sequence[str]) -> Any:
-        return ForkedEngine(server) if list(argv) == list(command) else real(argv)
+        return ForkedEngine(server, home) if list(argv) == list(command) else real(argv)
 
     return spawn
 

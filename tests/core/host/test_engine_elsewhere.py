@@ -1,4 +1,7 @@
-"""An engine behind ssh: led by the same messages, with the files that lie here."""
+"""An engine behind ssh: led by the same messages, with the files that lie here.
+
+Where ssh itself is not the subject, the engine that it would start is forked, in its home folder.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,12 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
+from tests.support.forked_engine import Server, spawn_with
 from tests.support.ssh_stand_in import OtherMachine
 
 SLOW = 30.0  # seconds that a loaded machine may take for anything
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine_process]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -46,7 +50,16 @@ def here(tmp_path: Path, machine: OtherMachine) -> Path:
 
 
 @pytest.fixture
-def connect(machine: OtherMachine) -> Iterator[Callable[..., EngineClient]]:
+def connect(
+    request: pytest.FixtureRequest,
+    machine: OtherMachine,
+    engine_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., EngineClient]]:
+    if request.node.get_closest_marker("engine_process") is None:
+        argv = read_address(machine.address).argv
+        spawn = spawn_with(engine_server, engine_connection._spawn, argv, machine.home)
+        monkeypatch.setattr(engine_connection, "_spawn", spawn)
     clients: list[EngineClient] = []
 
     def connected(address: str = machine.address) -> EngineClient:
@@ -88,6 +101,7 @@ def problems(reply: m.Opened) -> list[str]:
     return [f"{problem.message}: {problem.hint}" for problem in found]
 
 
+@pytest.mark.engine_process
 def test_rows_of_a_file_that_is_here_are_fed_there(
     connect: Callable[..., EngineClient], machine: OtherMachine, here: Path
 ) -> None:
@@ -180,6 +194,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.engine_process
 def test_a_connection_that_is_lost_comes_back_to_the_same_step(
     connect: Callable[..., EngineClient], machine: OtherMachine, example: Callable
 ) -> None:
@@ -207,6 +222,7 @@ def test_a_connection_that_is_lost_comes_back_to_the_same_step(
     assert (there.run, there.step, there.op) == (here.run, here.step, here.op)
 
 
+@pytest.mark.engine_process
 @pytest.mark.parametrize(
     ("address", "what"),
     [
@@ -262,6 +278,7 @@ def test_a_pause_reaches_a_run_there(
     assert stopped.made < 100
 
 
+@pytest.mark.engine_process
 def test_ssh_is_called_with_the_host_behind_what_ends_options(
     connect: Callable[..., EngineClient], machine: OtherMachine
 ) -> None:
@@ -271,6 +288,7 @@ def test_ssh_is_called_with_the_host_behind_what_ends_options(
     assert "BatchMode=yes" in said[: said.index("--")]
 
 
+@pytest.mark.engine_process
 def test_without_network_and_files_the_flag_goes_along(
     connect: Callable[..., EngineClient], machine: OtherMachine
 ) -> None:

@@ -78,7 +78,6 @@ def test_what_the_user_did_wrong_is_raised(client: EngineClient) -> None:
     assert client.alive
 
 
-@pytest.mark.engine_process
 @pytest.mark.slow
 def test_killed_and_restarted_it_is_where_it_was(client: EngineClient, example: Callable) -> None:
     """Three updates, into the fourth run, a breakpoint, kill -9, one click."""
