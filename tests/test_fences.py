@@ -17,7 +17,7 @@ LINT = "from importlinter.cli import lint_imports_command; lint_imports_command(
 
 def _lint(tree: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", LINT, "--no-cache", "--no-logo"],
+        [sys.executable, "-c", LINT, "--cache-dir", str(tree.parent / "cache"), "--no-logo"],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree.parent), "COLUMNS": "200"},
         capture_output=True,
