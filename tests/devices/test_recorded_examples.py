@@ -36,13 +36,15 @@ def example(name: str) -> Program:
     return program_of(read(EXAMPLES / f"{name}.gradstep"))
 
 
-@pytest.mark.parametrize(("name", "device"), EVERY)
-def test_it_fits_its_example(name: str, device: str) -> None:
-    recording = from_bytes(place_of(name, device).read_bytes())
-    assert recording.device == device
-    assert recording.text.startswith(SHIPPED[device])
-    assert recording.measured
-    require_same(*begun(example(name), NumpyBackend()), recording)
+@pytest.mark.parametrize("name", NAMES)
+def test_they_fit_their_example(name: str) -> None:
+    ready = begun(example(name), NumpyBackend())
+    for device in (device for other, device in EVERY if other == name):
+        recording = from_bytes(place_of(name, device).read_bytes())
+        assert recording.device == device
+        assert recording.text.startswith(SHIPPED[device])
+        assert recording.measured
+        require_same(*ready, recording)
 
 
 @pytest.mark.parametrize("device", SHIPPED)

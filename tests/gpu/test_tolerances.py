@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
 from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.ops.declare.table import all_ops, lookup
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 from gradstep.gpu.tolerances import tolerance, with_inherited
+from tests.support.each_case import on_each_op
 from tests.support.op_cases import cases
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)]
@@ -59,10 +60,10 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize("type_", sorted({*EXACT} - OF_THE_TYPE))
-def test_what_is_exact_gives_the_same_numbers_in_any_precision(type_: str) -> None:
+@on_each_op(map(lookup, sorted({*EXACT} - OF_THE_TYPE)))
+def test_what_is_exact_gives_the_same_numbers_in_any_precision(definition: OpDef) -> None:
     """It moves, compares or chooses values, so float64 gives what float32 does, to the bit."""
-    for case in cases(lookup(type_), np.float32):
+    for case in cases(definition, np.float32):
         inputs = [np.asarray(x) for x in case.inputs]
         if any(x.dtype.kind == "c" for x in inputs):
             continue  # the sign of a complex number is a quotient

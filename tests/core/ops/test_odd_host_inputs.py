@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-import pytest
 
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import OpDef, all_ops
 from gradstep.core.ops.typing.inference import infer
+from tests.support.each_case import on_each_op
 
 FLOAT = DType.FLOAT32
 SHAPES = ((), (0,), (1,), (3,), (2, 2))
@@ -42,7 +42,7 @@ def odd_values(definition: OpDef) -> Iterator[tuple[int, np.ndarray, Shape]]:
         yield odd, np.full(shape, number), data
 
 
-@pytest.mark.parametrize("definition", READ_ON_HOST, ids=lambda d: d.type)
+@on_each_op(READ_ON_HOST)
 def test_no_constant_makes_a_type_rule_fail_unforeseen(definition: OpDef) -> None:
     for odd, value, data in odd_values(definition):
         for problem in infer(drawn(definition, odd, value, data)).problems:

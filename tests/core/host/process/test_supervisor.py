@@ -61,8 +61,7 @@ def marked(mark: str) -> list[str]:
 
 def busy(witness: Path, body: str) -> str:
     return (
-        "import subprocess, time\n"
-        f"def f(w):\n    open({str(witness)!r}, 'w').close()\n    {body}\n"
+        f"import subprocess, time\ndef f(w):\n    open({str(witness)!r}, 'w').close()\n    {body}\n"
     )
 
 
