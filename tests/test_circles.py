@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
+from tests.support.code_facts import facts_of
+
 ROOT = Path(__file__).resolve().parent.parent
-MAIN = "gradstep.main"  # named to be started as a process, by `python -m`
 
 
 def sources() -> dict[str, str]:
@@ -29,37 +29,11 @@ def imports(code: Mapping[str, str]) -> nx.DiGraph:
     """Which module imports which, or has its name in a table of what to import."""
     graph = nx.DiGraph()
     for module, text in code.items():
-        for line, *names in _named(ast.parse(text)):
+        for line, *names in facts_of(text).named:
             found = next((name for name in names if name in code), module)
             if found != module:
                 graph.add_edge(module, found, line=line)
     return graph
-
-
-def _named(tree: ast.AST) -> Iterator[tuple[int, *tuple[str, ...]]]:
-    """The line of everything in `tree` that may name a module, and the name, or else another."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name | ast.expr_context):
-            continue  # most of them
-        if isinstance(node, ast.If) and _is_for_types(node.test):
-            waiting += node.orelse
-            continue
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and "." in node.value and node.value != MAIN:
-                yield node.lineno, node.value
-        elif isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            of = node.module or ""
-            yield from ((node.lineno, f"{of}.{alias.name}", of) for alias in node.names)
-        else:
-            waiting += ast.iter_child_nodes(node)
-
-
-def _is_for_types(test: ast.AST) -> bool:
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
 def circles(graph: nx.DiGraph) -> list[str]:

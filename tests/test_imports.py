@@ -5,24 +5,16 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.support.statements import statements
+from tests.support.code_facts import facts_of
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("core", "gui", "gpu")
 OVER_PYTORCH = "gradstep.gpu.torch_device."  # which need not be installed: looked at as text
-
-
-def imported(text: str) -> Iterator[tuple[str, str]]:
-    """Of our own: module, name."""
-    for node in statements(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "gradstep":
-            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def is_there(module: ModuleType, name: str) -> bool:
@@ -59,7 +51,7 @@ def test_every_name_that_is_imported_is_there(qapp: object) -> None:
     for folder in OURS:
         for path in (ROOT / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
-            named |= dict.fromkeys(imported(text), str(path.relative_to(ROOT)))
+            named |= dict.fromkeys(facts_of(text).imported, str(path.relative_to(ROOT)))
     missing = [
         f"{path}: {module}.{name}"
         for (module, name), path in named.items()
@@ -72,7 +64,7 @@ def test_every_name_that_is_imported_is_there(qapp: object) -> None:
 def test_a_name_that_is_gone_would_be_seen() -> None:
     line = "from gradstep.core.errors import NoSuchError, GradstepError"
     text = f"def f():\n    try:\n        pass\n    except ValueError:\n        {line}\n"
-    found = [*imported(text)]
+    found = [*facts_of(text).imported]
     assert found == [
         ("gradstep.core.errors", "NoSuchError"),
         ("gradstep.core.errors", "GradstepError"),

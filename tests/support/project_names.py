@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from tests.support.code_facts import facts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("core", "gpu", "gui")
@@ -22,21 +22,7 @@ def packages() -> list[Path]:
 @cache
 def defined(module: Path) -> frozenset[str]:
     """Names of a file's own: classes with their members (`Graph.ancestors`), functions, values."""
-    return frozenset(_names(ast.parse(module.read_text(encoding="utf-8")).body))
-
-
-def _names(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
-    for node in body:
-        match node:
-            case ast.ClassDef():
-                yield prefix + node.name
-                yield from _names(node.body, f"{prefix}{node.name}.")
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield prefix + node.name
-            case ast.Assign():
-                yield from (prefix + t.id for t in node.targets if isinstance(t, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield prefix + name
+    return facts_of(module.read_text(encoding="utf-8")).defined
 
 
 def is_in(package: Path, span: str) -> bool:
