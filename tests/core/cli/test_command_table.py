@@ -259,13 +259,31 @@ def test_a_first_word_that_is_neither_file_nor_command(
     assert said in result.err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+needs_full = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="no device that is always full"
+)
+
+
+@needs_full
 @pytest.mark.parametrize("verb", [["run", str(TUTORIAL)], ["run", "nope.pb"]])
 @pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_an_answer_that_cannot_be_written(
+    cli: Cli, verb: list[str], flags: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open("/dev/full", "w") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        done = cli(*verb, *flags)
+    assert done.status == 1
+    assert done.err.count("\n") <= 2
+    assert done.err.startswith("gradstep: cannot ")
+
+
+@needs_full
 @pytest.mark.slow
-def test_an_answer_that_cannot_be_written(verb: list[str], flags: list[str]) -> None:
+def test_a_process_whose_answer_cannot_be_written() -> None:
+    """What Python does as it ends says nothing more."""
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "main.py", *verb, *flags]
+        command = [sys.executable, "main.py", "run", str(TUTORIAL), "--json"]
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert done.stderr.count("\n") <= 2
