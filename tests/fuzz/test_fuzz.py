@@ -151,7 +151,7 @@ def test_every_wire_has_a_number() -> None:
 
 @pytest.mark.parametrize(
     ("make", "count"),
-    [(doors.case, 120), (documents.case, 30), (graphdefs.case, 30), (onnx_mutants.case, 40)],
+    [(doors.case, 60), (documents.case, 15), (graphdefs.case, 15), (onnx_mutants.case, 20)],
 )
 @pytest.mark.slow
 def test_a_small_campaign(make: Any, count: int) -> None:

@@ -17,6 +17,7 @@ from gradstep.core.engine.plan.step_groups import group_steps
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.table import lookup
+from tests.support.drawn_share import share
 
 RUNS = 4  # as far as the machine goes
 BREAKPOINTS = [
@@ -229,5 +230,5 @@ def test_values_never_depend_on_the_path(
     fields = {"program": program, "straight": Straight(program), "limit_bytes": limit_bytes}
     machine = type("Machine", (Moves,), fields)
     case = machine.TestCase
-    case.settings = settings(stateful_step_count=30, deadline=None)
+    case.settings = settings(stateful_step_count=30, deadline=None, max_examples=share(20))
     case("runTest").runTest()

@@ -34,7 +34,8 @@ def test_gradients_outlive_the_operations_that_they_were_of(
 @pytest.mark.parametrize("name", ["adam_minimize", "cond_updates", "overridden", "where_nan_trap"])
 @pytest.mark.slow
 def test_any_operation_may_go(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Each third one is tried."""
     document = documents.load(f"{name}.pb")
-    for op in document.graph:
+    for op in [*document.graph][::3]:
         derive(document_edits.remove_operations(document, [op.name]))
         assert not caplog.records, op.name

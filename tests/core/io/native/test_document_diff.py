@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -22,6 +22,7 @@ from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.native import document_diff, gradstep_file
 from gradstep.core.io.native.document_diff import Difference, apply, differences
 from tests.core.io.documents import documents
+from tests.support.drawn_share import share
 from tests.support.edited_graphs import edited
 
 EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"
@@ -100,6 +101,7 @@ def test_after_edits_of_examples(name: str, data: Any) -> None:
     assert_leads_to(current, first)
 
 
+@settings(max_examples=share(20))
 @given(st.data())
 @pytest.mark.slow
 def test_what_a_graph_remembers_of_its_edit_says_the_same(data: Any) -> None:

@@ -84,7 +84,7 @@ def test_a_byte_that_changed_is_noticed_or_says_nothing(
     path = tmp_path / "some.ckpt"
     path.write_bytes(content)
     whole = everything(path)
-    for at in range(len(content)):
+    for at in range(0, len(content), 3):
         changed = bytearray(content)
         changed[at] ^= 1 << at % 8
         path.write_bytes(changed)
