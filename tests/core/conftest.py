@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,11 @@ from gradstep.core.host import engine_connection
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.workers import worker_process
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import Message
-from tests.support.forked_engine import Server, spawn_with
+from tests.support.forked_engine import ForkedWorker, Server, spawn_with
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
@@ -68,6 +70,16 @@ def events() -> list[Message]:
 @pytest.fixture
 def service(events: list[Message]) -> EngineService:
     return EngineService(CpuOnly(), emit=events.append)
+
+
+@pytest.fixture
+def forked_workers(
+    request: pytest.FixtureRequest, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of pools are forked, except where how they start is the test's subject."""
+    if request.node.get_closest_marker("engine_process") is None:
+        spawn = partial(ForkedWorker, engine_server)
+        monkeypatch.setattr(worker_process, "_spawn", spawn)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -35,13 +35,20 @@ class ForkedEngine:
     pipes and end."""
 
     def __init__(self, server: Server, home: Path | None = None) -> None:
+        own = {} if home is None else {"HOME": str(home)}
+        self._fork(server, {**os.environ, **own}, str(home or os.getcwd()))
+
+    def _fork(
+        self, server: Server, environment: Mapping[str, str], folder: str, is_worker: bool = False
+    ) -> None:
         ours, theirs = _pipes()
         self._end, told = os.pipe()
         self.stdin = os.fdopen(ours[0], "wb")
         self.stdout, self.stderr = (os.fdopen(pipe, "rb") for pipe in ours[1:])
         self.returncode: int | None = None
         self._lock = threading.Lock()
-        self.pid = server.fork([*theirs, told], home)
+        request = {"environment": {**environment}, "folder": folder, "is_worker": is_worker}
+        self.pid = server.fork([*theirs, told], request)
         for pipe in (*theirs, told):
             os.close(pipe)
 
@@ -72,6 +79,19 @@ class ForkedEngine:
                 os.kill(self.pid, number)
 
 
+class ForkedWorker(ForkedEngine):
+    """The same to `gradstep.core.host.workers.worker_process`, whose errors come out here."""
+
+    def __init__(self, server: Server, environment: Mapping[str, str]) -> None:
+        self._fork(server, environment, os.getcwd(), is_worker=True)
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def _pass_on(self) -> None:
+        with self.stderr as lines:
+            for line in lines:
+                sys.stderr.write(line.decode(errors="replace"))
+
+
 class Server:
     """The process that engines are forked from; one for all tests of a process, made when the
     first engine is wanted."""
@@ -80,13 +100,11 @@ class Server:
         self._channel: socket.socket | None = None
         self._lock = threading.Lock()
 
-    def fork(self, pipes: Sequence[int], home: Path | None = None) -> int:
+    def fork(self, pipes: Sequence[int], request: Mapping[str, Any]) -> int:
         """A new engine with these for 0, 1, 2, and the last to tell its exit status: its number.
-        home: its home folder, in which it begins; None: it is where this process is."""
+        request: what `_become_engine` takes."""
         with self._lock:
             channel = self._channel = self._channel or _start()
-            own = {} if home is None else {"HOME": str(home)}
-            request = {"environment": {**os.environ, **own}, "folder": str(home or os.getcwd())}
             socket.send_fds(channel, [json.dumps(request).encode()], pipes)
             return int(channel.recv(32))
 
@@ -187,9 +205,13 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
     os.close(pipe)
 
 
-def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
+def _become_engine(
+    pipes: Sequence[int], environment: dict[str, str], folder: str, is_worker: bool
+) -> NoReturn:
+    """is_worker: the process of a pool instead."""
     from gradstep.core.cli.engine import window_console
     from gradstep.core.host.process.engine_entry import run_engine
+    from gradstep.core.host.workers.worker_entry import run_worker
     from gradstep.main import Gradstep
 
     status = 70
@@ -201,7 +223,10 @@ def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: st
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        status = run_engine(Gradstep().devices, terminal=window_console)
+        if is_worker:
+            status = run_worker(Gradstep().devices)
+        else:
+            status = run_engine(Gradstep().devices, terminal=window_console)
     finally:
         sys.stderr.flush()
         os._exit(status)

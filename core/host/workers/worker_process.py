@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
 
@@ -40,11 +40,8 @@ class WorkerProcess:
     def __init__(self, begin: Begin, threads: int) -> None:
         own = kept(os.environ) if begin.confined else dict(os.environ)
         few = {name: str(threads) for name in _THREADS}
-        pipe = subprocess.PIPE
         try:
-            self._process = subprocess.Popen(
-                COMMAND, stdin=pipe, stdout=pipe, env=few | own, start_new_session=True
-            )
+            self._process = _spawn(few | own)
         except OSError as error:
             raise lost(f"it could not be started: {error.strerror}") from None
         self._tree = ProcessTree(self._process)
@@ -101,6 +98,13 @@ class WorkerProcess:
             raise lost(how_it_ended(self._process.returncode))
         answer: News | Done | NotDone = packet.message
         return answer
+
+
+def _spawn(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        COMMAND, stdin=pipe, stdout=pipe, env=environment, start_new_session=True
+    )
 
 
 def lost(how: str) -> GradstepError:

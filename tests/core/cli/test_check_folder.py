@@ -11,6 +11,8 @@ import pytest
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -19,6 +19,8 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.workers.work_link import WorkLink, linked
 from gradstep.main import Gradstep
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 FEEDS = ("data=1,2", "labels=0,1")
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 TUTORIAL = str(EXAMPLES / "tutorial.gradstep")

@@ -18,6 +18,8 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 TUTORIAL = FOLDER / "tutorial.gradstep"
 SAMPLES = Path(__file__).parents[2] / "data" / "checkpoints" / "bundles.zip"
 

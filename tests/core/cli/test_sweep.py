@@ -33,6 +33,8 @@ from gradstep.core.sweep.sweep_folder import SweepFolder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 ROOT = Path(__file__).parents[3]
 TUTORIAL = FOLDER / "tutorial.gradstep"
 DIGITS = (
@@ -258,6 +260,7 @@ def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
     assert all(row["steps"] == 500 for row in result["rows"])
 
 
+@pytest.mark.engine_process
 @pytest.mark.slow
 def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
     """A run looks each 50 steps whether it is to end."""
@@ -365,6 +368,7 @@ def forward(c, k, d):
 
 @pytest.mark.skipif(bool(sandbox.why_not()), reason="nothing can be confined here")
 @pytest.mark.slow
+@pytest.mark.engine_process
 def test_the_sandbox_holds_in_the_workers(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support.rounding import Rounding, assert_rounded_alike
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 DIGITS = (
     FOLDER / "softmax_digits.gradstep",
     "--data", "images=@digits:images|scale(1/16)", "labels=@digits:labels|one_hot(10)",

@@ -18,6 +18,8 @@ from gradstep.core.host.workers.worker_pool import WorkerPool
 from gradstep.core.program import sandbox
 from tests.core.host.workers import worker_tasks as tasks
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 ROOT = Path(__file__).parents[4]
 LONG = 60  # seconds; a busy machine starts a process slowly
 
@@ -130,6 +132,7 @@ def test_shutdown_lets_what_was_asked_be_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(bool(sandbox.why_not()), reason="nothing can be confined here")
+@pytest.mark.engine_process
 def test_a_confined_process_has_no_secrets_and_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
