@@ -110,11 +110,16 @@ def _bare(document: Document, operations: dict[str, Operation]) -> Document:
     return Document(graph=Graph(operations), code=code)
 
 
+def is_differentiable(array: np.ndarray) -> bool:
+    """Whether a gradient may be asked for with respect to it: it holds numbers with a fraction."""
+    return kind_of(array.dtype) in "fc"
+
+
 def float_inputs(graph: ReducedGraph, on_way: Collection[str] | None) -> Iterator[TensorRef]:
-    """The constants that a gradient may be asked for: those of numbers with a fraction. on_way:
-    operations from which alone; None for any."""
+    """The constants that a gradient may be asked for. on_way: operations from which alone; None
+    for any."""
     for stands, outside in graph.standing.items():
         value = graph.operations[stands.op].attrs["value"]
         assert isinstance(value, Constant)
-        if kind_of(value.array.dtype) in "fc" and (on_way is None or outside.op in on_way):
+        if is_differentiable(value.array) and (on_way is None or outside.op in on_way):
             yield stands

@@ -11,6 +11,7 @@ from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.reduction.reduced_document import (
     ReducedGraph,
     float_inputs,
+    is_differentiable,
     of_gradient,
     of_value,
 )
@@ -75,16 +76,34 @@ class Reduction:
         """Operations to begin with, few first: that where it began, with what is next to it on the
         way; all of the way; all that the end needs."""
         place = self._place()
+        began = frozenset[str]()
         if place is not None:
-            yield frozenset([place[0]]), place[1]
+            yield (first := self._from_floats_on(*place)), place[1]
+            began = began if place[1] else first
         path = [name for name in self._clues.path if name in self._graph]
         if place is not None and place[0] in path:
             at = path.index(place[0])
             for reach in (1, 2, 4):
-                yield frozenset(path[max(at - reach, 0) : at + reach + 1]), ()
+                yield began.union(path[max(at - reach, 0) : at + reach + 1]), ()
         if path:
-            yield frozenset(path), ()
+            yield began.union(path), ()
         yield frozenset(self._graph.ancestors([self._of.op])), ()
+
+    def _from_floats_on(self, name: str, iterations: Iterations) -> Names:
+        """The operation; of a gradient also those before it that give no floats, since with respect
+        to what they give none can be asked for."""
+        names, stack = {name}, [name] if self.symptom.is_gradient else []
+        graph, leading = self._graph_around(iterations), None if iterations else self._leading
+        while stack:
+            op = graph[stack.pop()]
+            for number, ref in enumerate(op.inputs):
+                if ref is None or ref.op in names or not (leading is None or ref.op in leading):
+                    continue
+                array = self._values.read(op, number, iterations)
+                if array is not None and not is_differentiable(array):
+                    names.add(ref.op)
+                    stack.append(ref.op)
+        return frozenset(names)
 
     def _place(self) -> tuple[str, Iterations] | None:
         """The operation where it began, and in which iteration of the loops around it; of one in a

@@ -95,6 +95,23 @@ def test_a_healthy_one_is_not_made_smaller() -> None:
         smallest(document, why(document, LOSS, None), LOSS, None)
 
 
+def test_a_gradient_that_ends_behind_integers_is_asked_for_before_them() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[3])
+        whole = tf.cast(tf.cast(x * 0.9, "int32"), "int64") * np.int64(2)
+        tf.reduce_sum(tf.cast(whole, "float32") * 0.5, name="loss")
+    feed = Constant(np.array([1, 2, 3], np.float32))
+    document = Document(
+        builder.build(), GradientRequest.to("loss", "x"), feeds={"x:0": feed}, fetches=(LOSS,)
+    )
+    found = why(document, LOSS, X)
+    small = smallest(document, found, LOSS, X)
+    assert found.state == "none"
+    assert [why(small, small.request.of[0], wrt).state for wrt in small.request.wrt] == ["none"]
+    assert len(small.graph) <= 4
+
+
 def in_a_loop(iteration: int) -> Document:
     """A logarithm that meets 0 in one iteration."""
     builder = GraphBuilder()
