@@ -119,12 +119,24 @@ def _make_window() -> MainWindow:
     return window
 
 
-@pytest.fixture(scope="module")
-def window_keeper() -> Iterator[WindowKeeper]:
-    """Holds the module's window between tests."""
-    keeper = WindowKeeper(_make_window)
-    yield keeper
-    keeper.drop()
+KEEPER = WindowKeeper(_make_window)
+
+
+@pytest.fixture
+def window_keeper() -> WindowKeeper:
+    """Holds the window between tests."""
+    return KEEPER
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """A module that begins with a test of a window gets that of the module before it. It is in the
+    way of others: mouse moves go to it, and what is asked of all widgets takes longer."""
+    yield
+    if nextitem is None or (
+        nextitem.path != item.path and "window_keeper" not in getattr(nextitem, "fixturenames", ())
+    ):
+        KEEPER.drop()
 
 
 @pytest.fixture
@@ -133,7 +145,7 @@ def lend_window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[Path | None], Driver]]:  # fmt: skip
     """Gives the test a window on a file or on the start page, which makes no panel before somebody
-    looks at it: the module's, or a new one where that is part of what is tested."""
+    looks at it: that of the test before, or a new one where that is part of what is tested."""
     monkeypatch.setattr(main_window, "AHEAD", 1_000_000)
     alone = _wants_new_window(request)
     if alone:

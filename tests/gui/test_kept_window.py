@@ -1,4 +1,4 @@
-"""The window that the tests of a module share: used again where it is as new, and else not."""
+"""The window that tests share: used again where it is as new, and else not."""
 
 from __future__ import annotations
 

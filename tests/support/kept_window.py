@@ -1,4 +1,4 @@
-"""One window for the tests of a module, made anew where it is no longer as new.
+"""One window for tests that follow each other, made anew where it is no longer as new.
 
 A window takes as long to make as most tests take with it. So a test gets that of the test before it
 again, with another document or on the start page, once what can be seen of it and what its models
@@ -144,6 +144,7 @@ _LATE = {"ScrollLeftButton", "ScrollRightButton", "status.zoom"}
 _MEMOS = {  # of what was shown, and what was asked of it
     "workspace.name", "workspace.on_disk", "workspace.sweep", "workspace.bridge._replies",
     "workspace.sessions.found", "workspace.data._asked", "workspace.gradient_states._bad",
+    "workspace._waits", "workspace.profiler.progress",
     "workspace.gradient_states._held", "workspace.gradient_states._place",
     "workspace.debugger._index", "workspace.debugger._permission", "workspace.debugger._tensors",
     "workspace.debugger._values", "workspace.debugger.notations", "workspace.lints._asked",
