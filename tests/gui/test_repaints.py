@@ -19,6 +19,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow
 
+from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.canvas.paint.front_buffer import MARGIN, FrontBuffer
@@ -29,7 +30,7 @@ from gradstep.gui.panels.outline.outline_panel import OutlinePanel
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 from tests.bench import training_graph
 
-NODES = 300
+NODES, LARGE = 120, 300  # of the graph; large: it goes on far beyond what is seen
 LATE = 2 * PAUSE  # milliseconds in which all that was put off has come
 REFRESHES = (
     (InspectorPanel, "refresh"),
@@ -40,11 +41,11 @@ REFRESHES = (
 
 class Watch(QObject):
     """Counts, while it is on: paints of the canvas, of the timeline and of the outline, layouts of
-    the whole window, and refreshes of panels by the panel's name."""
+    the whole window, and refreshes of panels by the panel's name. wire: in the middle."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, wire: Edge) -> None:
         super().__init__()
-        self.driver, self.is_on = driver, False
+        self.driver, self.wire, self.is_on = driver, wire, False
         self.counts: Counter[str] = Counter()
         self.painted = 0  # pixels of the canvas, by the largest of its paints
 
@@ -87,19 +88,24 @@ class Watch(QObject):
 
 
 @pytest.fixture
-def watch(driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
+def nodes() -> int:
+    return NODES
+
+
+@pytest.fixture
+def watch(driver: Driver, tmp_path: Path, nodes: int, monkeypatch: pytest.MonkeyPatch) -> Watch:
     """A window that looks closely at a node of a training graph in the middle of a run."""
-    found = Watch(driver)
+    found = Watch(driver, training_graph.wire(nodes))
     for panel, method in REFRESHES:
         monkeypatch.setattr(panel, method, _counted(found, panel, getattr(panel, method)))
     space, view = driver.workspace, driver.window.canvas
-    driver.open(training_graph.save(NODES, tmp_path))
+    driver.open(training_graph.save(nodes, tmp_path))
     commands.set_feed(space, "x:0", training_graph.FEED)
-    commands.set_request(space, [training_graph.LOSS], training_graph.variables(NODES))
+    commands.set_request(space, [training_graph.LOSS], training_graph.variables(nodes))
     view.stage.open_scopes()
     driver.wait(lambda: not view.stage.laying_out, "the graph to be laid out")
     view.stage.move([0], 8.0, 0.0)
-    name = training_graph.wire(NODES).op
+    name = found.wire.op
     view.camera.zoom_to(1.0)
     view.camera.look_at(view.box_rect(view.arrays.visible.box_of[name]).center())
     space.select([name])
@@ -116,26 +122,30 @@ def _counted(watch: Watch, panel: type, method: Callable[..., Any]) -> Callable[
     return called
 
 
+@pytest.mark.parametrize("nodes", [LARGE])
 @pytest.mark.slow
 def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     """And once more the values that nobody had asked for before."""
-    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    space, wire = watch.driver.workspace, watch.wire
     space.values_changed.connect(lambda: watch.note("values"))
+    space.debugger._expected.setInterval(10 * TOGETHER)  # so that a busy machine is not in the way
     found = Counter[str]()
-    for edit in (
-        lambda: commands.toggle_stop(space, wire),
-        lambda: commands.set_attr(space, wire.op, "_note", "seen"),
-        lambda: commands.rename(space, wire.op, "renamed"),
+    for edit, is_seen in (
+        (lambda: commands.toggle_stop(space, wire), True),
+        (lambda: commands.set_attr(space, wire.op, "_note", "seen"), False),
+        (lambda: commands.rename(space, wire.op, "renamed"), True),
     ):
         for action in (edit, space.undo_stack.undo):
+            space.debugger._answered = 0.0  # seconds: it was quick until now
             counts = watch.of(action)
             assert counts["Timeline"] <= 1, "made anew for the answer"
             assert counts["Outline"] <= 2, "for the document, and for the program"
-            assert counts["canvas"] <= 1 + counts["values"], "the answer's, and what was asked then"
+            # the answer's, where it is seen, and what was asked then
+            assert counts["canvas"] <= is_seen + counts["values"]
             found += counts
     assert found["window"] == 0, "no word lays out the window"
     # Values come twice for each of the six, apart from each other where the machine is slow.
-    assert 4 <= found["canvas"] <= found["values"], "an attribute that is not seen paints nothing"
+    assert found["canvas"] >= 4
     assert 6 <= found["timeline.table"] <= 18, found
     assert found["Inspector"] <= 16, "words that are as before the edit are no news"
 
@@ -145,7 +155,7 @@ def test_of_what_is_renamed_the_inspector_says_nothing_that_it_takes_back(
     watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name that is selected then is one of which the program does not know yet."""
-    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    space, wire = watch.driver.workspace, watch.wire
     panel = watch.driver.window.findChild(InspectorPanel)
     notes: list[str] = []
     refresh = panel._refresh
@@ -165,7 +175,7 @@ def test_of_what_is_renamed_the_inspector_says_nothing_that_it_takes_back(
 @pytest.mark.slow
 def test_an_edit_is_painted_with_a_quick_answer_and_waits_for_no_slow_one(watch: Watch) -> None:
     """The canvas shows both in one paint; where the engine is slow, the edit by itself."""
-    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    space, wire = watch.driver.workspace, watch.wire
     space.debugger._answered = 0.0  # seconds: it was quick until now
     space.debugger._expected.setInterval(10 * TOGETHER)  # so that a busy machine is not in the way
     os.killpg(space.bridge.pid, SIGSTOP)  # the engine, and the process that watches it
@@ -195,7 +205,7 @@ def test_what_comes_and_says_nothing_new_paints_nothing(watch: Watch) -> None:
 
 @pytest.mark.slow
 def test_selecting_paints_what_was_selected_and_what_is(watch: Watch) -> None:
-    space, name = watch.driver.workspace, training_graph.wire(NODES).op
+    space, name = watch.driver.workspace, watch.wire.op
     counts = watch.of(lambda: space.select([f"{name.rpartition('/')[0]}/MatMul"]))
     assert counts["canvas"] in (1, 2)
     assert not counts & Counter(("window", "Timeline", "Outline"))
@@ -212,12 +222,13 @@ def test_a_step_lays_out_nothing(watch: Watch) -> None:
         assert 1 <= counts["canvas"] <= 3
 
 
+@pytest.mark.parametrize("nodes", [LARGE])
 @pytest.mark.slow
 def test_an_edit_paints_anew_what_it_changed_of_the_canvas(
     watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The pixels of both layers that are painted, and not those that are only shown again."""
-    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    space, wire = watch.driver.workspace, watch.wire
     strips: list[int] = []
     paint = FrontBuffer._paint_strip
 

@@ -33,6 +33,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
 from tests.kill.tally import Tally
 
+ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 NAMES = (  # loops, threads and queues, random numbers, several networks, summaries, custom Python
     "tutorial", "while_loop", "assign_in_loop", "lstm", "queue_train_validation", "dropout",
@@ -57,7 +58,7 @@ class Found(Tally):
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
     """So many kills; what came of them."""
     found = Found()
-    client = EngineClient([sys.executable, "-m", "gradstep.core.host.process.engine_entry"])
+    client = EngineClient(ENGINE)
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from gradstep.core.host import engine_connection
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.protocol import messages as m
-from tests.kill.engine import Found, Walk, campaign
+from tests.kill.engine import ENGINE, Found, Walk, campaign
+from tests.support.forked_engine import Server, spawn_with
 
 
 class InProcess:
@@ -50,14 +52,16 @@ class Replay(Walk):
 def test_the_journal_leads_back(part: int) -> None:
     """Edits after copies between sessions, restarts of these, threads with breakpoints, …"""
     found = Found()
-    for number in range(20 * part, 20 * part + 20):
+    for number in range(10 * part, 10 * part + 10):
         name = f"journal {number}"
         Replay(InProcess(), random.Random(name), found, name).go()  # type: ignore[arg-type]
     assert (found.lost, found.internal_errors) == (0, 0), found.notes
 
 
 @pytest.mark.slow
-def test_killed_engines_come_back() -> None:
+def test_killed_engines_come_back(engine_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawn = spawn_with(engine_server, engine_connection._spawn, ENGINE)
+    monkeypatch.setattr(engine_connection, "_spawn", spawn)
     found = campaign(4, 5, lambda _: None)
     assert found.cases == 4
     assert found.is_clean, found.notes
