@@ -320,16 +320,17 @@ def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
     assert tutorial.window.status.place.text() == "By the way"
 
 
-@pytest.mark.parametrize("choice", ["light", "dark"])
 @pytest.mark.slow
-def test_themes_dress_everything_and_are_remembered(tutorial: Driver, choice: str) -> None:
-    tutorial.window.actions_.run(f"view.{choice}")
-    tutorial.settle()
-    assert settings().theme == choice
-    wanted = theme.theme_for(choice)
-    assert tutorial.workspace.theme is wanted
-    image = tutorial.window.canvas.grab().toImage()
-    assert image.pixelColor(2, 2).lightness() == pytest.approx(wanted.background.lightness(), abs=8)
+def test_themes_dress_everything_and_are_remembered(tutorial: Driver) -> None:
+    for choice in ("light", "dark"):
+        tutorial.window.actions_.run(f"view.{choice}")
+        tutorial.settle()
+        assert settings().theme == choice
+        wanted = theme.theme_for(choice)
+        assert tutorial.workspace.theme is wanted
+        image = tutorial.window.canvas.grab().toImage()
+        found = image.pixelColor(2, 2).lightness()
+        assert found == pytest.approx(wanted.background.lightness(), abs=8)
 
 
 @pytest.mark.slow
