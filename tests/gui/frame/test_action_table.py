@@ -16,8 +16,8 @@ from gradstep.gui.frame.menus import MENUS
 from gradstep.gui.look.theme import ASSETS
 from gradstep.gui.model.workspace import Workspace
 
-# Answered by a dialog of Qt's, by a question, by the end of the window, or by dressing all that there
-# is anew: tested elsewhere.
+# Answered by a dialog of Qt's, by a question, by the end of the window, or by dressing it anew:
+# tested elsewhere.
 ELSEWHERE = {
     "file.open", "file.save", "file.save_as", "file.export", "file.quit",
     "graph.restore", "graph.try_stop", "help.log", "run.events",
