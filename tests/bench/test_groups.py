@@ -9,8 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from gradstep.core.host import engine_connection
-from gradstep.core.host.engine_client import local_engine
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from tests.bench import (
@@ -32,7 +30,7 @@ from tests.bench.choices import Choices
 from tests.bench.contestant import environment
 from tests.bench.spread import Spread
 from tests.bench.targets import CANVAS, DEBUG, PYTHON, RUNNING, SIZES, TRAINING
-from tests.support.forked_engine import Server, spawn_with
+from tests.support.forked_engine import Server, fork_engines
 
 TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING, train: TRAINING}
 
@@ -106,8 +104,7 @@ def test_the_canvas_is_measured_in_every_way(
     qapp: object, engine_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A small graph, a frame or two of each kind."""
-    spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
-    monkeypatch.setattr(engine_connection, "_spawn", spawn)
+    fork_engines(engine_server, monkeypatch)
     monkeypatch.setattr(training, "QUIET", 0.02)
     monkeypatch.setattr(training.Sitting, "furnish", lambda self: None)  # dozens of panels
     monkeypatch.setattr(reacting, "STEPS", 2)

@@ -10,8 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 
 from gradstep.core.document.document import Document
-from gradstep.core.host import engine_connection, file_reader, file_worker
-from gradstep.core.host.engine_client import local_engine
+from gradstep.core.host import file_reader, file_worker
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.ops.typing.inference import Inference
@@ -24,9 +23,9 @@ from gradstep.gui.look import theme
 from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
-from tests.support import known_checks
+from tests.support import forked_engine, known_checks
 from tests.support.deleting import delete
-from tests.support.forked_engine import Server, spawn_with
+from tests.support.forked_engine import Server
 from tests.support.kept_window import WindowKeeper
 
 CHECKED_ONCE = known_checks.handlers(EngineService._HANDLERS)
@@ -39,8 +38,7 @@ def fork_engines(
 ) -> None:
     """Engines are forked, except where how they start is a test's subject."""
     if request.node.get_closest_marker("engine_process") is None:
-        spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
-        monkeypatch.setattr(engine_connection, "_spawn", spawn)
+        forked_engine.fork_engines(engine_server, monkeypatch)
 
 
 @pytest.fixture(autouse=True)

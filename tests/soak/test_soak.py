@@ -30,6 +30,7 @@ from tests.soak.memory import Watch
 from tests.soak.shrinking import breaks_again, shrunk
 from tests.soak.user import ProtocolUser
 from tests.soak.walk import RAN, Walk
+from tests.support.forked_engine import Server, fork_engines
 
 KILLING = 0  # a seed whose walk kills its engine
 
@@ -214,7 +215,10 @@ def test_the_window_has_a_command_for_each_edit_that_is_drawn() -> None:
 
 
 @pytest.mark.slow
-def test_a_short_walk_through_the_window(qapp: Any) -> None:
+def test_a_short_walk_through_the_window(
+    qapp: Any, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork_engines(engine_server, monkeypatch)
     campaign = Campaign(window=True, say=print)
     try:
         campaign.run(4, 0, until=16)

@@ -34,20 +34,19 @@ class ForkedEngine:
     """What `subprocess.Popen` is to `gradstep.core.host.engine_connection`: the engine's number,
     pipes and end."""
 
-    def __init__(self, server: Server, home: Path | None = None) -> None:
+    def __init__(self, server: Server, home: Path | None = None, confined: bool = False) -> None:
         own = {} if home is None else {"HOME": str(home)}
-        self._fork(server, {**os.environ, **own}, str(home or os.getcwd()))
+        environment = {**os.environ, **own}
+        self._fork(server, environment, str(home or os.getcwd()), "confined" if confined else "")
 
-    def _fork(
-        self, server: Server, environment: Mapping[str, str], folder: str, is_worker: bool = False
-    ) -> None:
+    def _fork(self, server: Server, environment: Mapping[str, str], folder: str, kind: str) -> None:
         ours, theirs = _pipes()
         self._end, told = os.pipe()
         self.stdin = os.fdopen(ours[0], "wb")
         self.stdout, self.stderr = (os.fdopen(pipe, "rb") for pipe in ours[1:])
         self.returncode: int | None = None
         self._lock = threading.Lock()
-        request = {"environment": {**environment}, "folder": folder, "is_worker": is_worker}
+        request = {"environment": {**environment}, "folder": folder, "kind": kind}
         self.pid = server.fork([*theirs, told], request)
         for pipe in (*theirs, told):
             os.close(pipe)
@@ -83,7 +82,7 @@ class ForkedWorker(ForkedEngine):
     """The same to `gradstep.core.host.workers.worker_process`, whose errors come out here."""
 
     def __init__(self, server: Server, environment: Mapping[str, str]) -> None:
-        self._fork(server, environment, os.getcwd(), is_worker=True)
+        self._fork(server, environment, os.getcwd(), "worker")
         threading.Thread(target=self._pass_on, daemon=True).start()
 
     def _pass_on(self) -> None:
@@ -206,14 +205,18 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(
-    pipes: Sequence[int], environment: dict[str, str], folder: str, is_worker: bool
+    pipes: Sequence[int], environment: dict[str, str], folder: str, kind: str
 ) -> NoReturn:
-    """is_worker: the process of a pool instead."""
+    """kind: "confined", one that confines itself; "worker", the process of a pool instead."""
     from gradstep.core.cli.engine import window_console
     from gradstep.core.host.process.engine_entry import run_engine
     from gradstep.core.host.workers.worker_entry import run_worker
+    from gradstep.core.program.sandbox import bubblewrap, kept
     from gradstep.main import Gradstep
 
+    if kind == "confined":  # and without beginning anew, as what was forked
+        environment = kept(environment)
+        bubblewrap.why_not = lambda: "it would start another program"
     status = 70
     try:
         os.setsid()
@@ -223,23 +226,48 @@ def _become_engine(
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        if is_worker:
+        if kind == "worker":
             status = run_worker(Gradstep().devices)
         else:
-            status = run_engine(Gradstep().devices, terminal=window_console)
+            status = run_engine(Gradstep().devices, kind == "confined", window_console)
     finally:
         sys.stderr.flush()
         os._exit(status)
 
 
-def spawn_with(server: Server, real: Any, command: Sequence[str], home: Path | None = None) -> Any:
+def spawn_with(
+    server: Server,
+    real: Any,
+    command: Sequence[str],
+    confined: Sequence[str] = (),
+    home: Path | None = None,
+) -> Any:
     """For `gradstep.core.host.engine_connection`'s own: `command` and nothing else is forked, with
-    another home folder perhaps."""
+    another home folder perhaps. confined: what starts an engine that confines itself, which is
+    forked, too, where the kernel has what that takes."""
 
     def spawn(argv: Sequence[str]) -> Any:
-        return ForkedEngine(server, home) if list(argv) == list(command) else real(argv)
+        from gradstep.core.program.sandbox.confinement import _why_not_from_within
+
+        asked = list(argv)
+        if asked == list(command):
+            return ForkedEngine(server, home)
+        if asked == list(confined) and not _why_not_from_within():
+            return ForkedEngine(server, home, confined=True)
+        return real(argv)
 
     return spawn
+
+
+def fork_engines(server: Server, monkeypatch: Any) -> None:
+    """Every engine on this machine that is started from now on, until the test ends."""
+    from gradstep.core.host import engine_connection
+    from gradstep.core.host.engine_client import local_engine
+    from gradstep.core.host.process.engine_entry import CONFINED
+
+    command = local_engine()
+    spawn = spawn_with(server, engine_connection._spawn, command, [*command, CONFINED])
+    monkeypatch.setattr(engine_connection, "_spawn", spawn)
 
 
 if __name__ == "__main__":
