@@ -41,6 +41,7 @@ def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop(f"{dialogs.__name__}.{MODULE}", None)
 
 
+@pytest.mark.new_window
 @pytest.mark.slow
 def test_the_pages_dialog_is_in_the_menu_and_gives_a_title(tutorial: Driver) -> None:
     window, space = tutorial.window, tutorial.workspace

@@ -32,6 +32,7 @@ def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop(f"{panels.__name__}.{MODULE}", None)
 
 
+@pytest.mark.new_window
 @pytest.mark.slow
 def test_the_pages_panel_is_in_the_window(driver: Driver) -> None:
     window, space = driver.window, driver.workspace

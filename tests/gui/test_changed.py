@@ -223,7 +223,7 @@ class Changing(RuleBasedStateMachine):
 @pytest.mark.slow
 def test_changed(silent: None) -> None:
     run_state_machine_as_test(
-        Changing, settings=hypothesis_settings(max_examples=20, stateful_step_count=25)
+        Changing, settings=hypothesis_settings(max_examples=12, stateful_step_count=25)
     )
 
 

@@ -17,18 +17,18 @@ from tests.bench.watched_window import Ticks
 
 LONGEST = 0.1  # seconds in which the event loop may stand still
 FLOODS = {
-    "lines": "for i in range(20_000): print(i)",
-    "one line": "for i in range(4_000): print('0123456789', end='')",
-    "descriptor": "import os\n    for i in range(10): os.write(1, b'x' * 3_000_000)",
+    "lines": "for i in range(8_000): print(i)",
+    "one line": "for i in range(2_000): print('0123456789', end='')",
+    "descriptor": "import os\n    for i in range(4): os.write(1, b'x' * 3_000_000)",
     # as no engine of ours would: straight into the stream of answers
     "forged": (
         "import gc, io; from gradstep.core.protocol import framing as wire\n"
         "    from gradstep.core.protocol.messages import Output, Progress\n"
         "    out = next(o for o in gc.get_objects() if isinstance(o, io.BufferedWriter)"
         " and o.fileno() > 2)\n"
-        "    for i in range(1_000):\n"
+        "    for i in range(500):\n"
         "        wire.write(out, Output(text='forged ' * 9 + '\\n'))\n"
-        "        wire.write(out, Progress(text='p', done=i, total=1_000))"
+        "        wire.write(out, Progress(text='p', done=i, total=500))"
     ),
 }
 

@@ -95,7 +95,7 @@ def test_undoing(silent: None) -> None:
     from hypothesis import settings
     from hypothesis.stateful import run_state_machine_as_test
 
-    run_state_machine_as_test(Undoing, settings=settings(max_examples=25, stateful_step_count=20))
+    run_state_machine_as_test(Undoing, settings=settings(max_examples=12, stateful_step_count=20))
 
 
 @pytest.fixture
