@@ -176,14 +176,14 @@ def many(count: int) -> Document:
     return Document(graph=Graph.of(ops), view=View(positions=places))
 
 
-@pytest.mark.parametrize("scale", [0.03, 0.2, 0.5, 1.0, 2.0])
 @pytest.mark.slow
-def test_ten_thousand_nodes_at_every_level_of_detail(canvas, scale: float) -> None:
+def test_ten_thousand_nodes_at_every_level_of_detail(canvas) -> None:
     canvas.space.open_document(many(10_000))
-    canvas.view.camera.zoom_to(scale)
-    image = canvas.view.grab().toImage()
-    different = {image.pixel(x, y) for x in range(0, 1000, 9) for y in range(0, 640, 7)}
-    assert len(different) > 1
+    for scale in (0.03, 0.2, 0.5, 1.0, 2.0):
+        canvas.view.camera.zoom_to(scale)
+        image = canvas.view.grab().toImage()
+        different = {image.pixel(x, y) for x in range(0, 1000, 9) for y in range(0, 640, 7)}
+        assert len(different) > 1, scale
 
 
 def test_detail_grows_with_the_scale() -> None:

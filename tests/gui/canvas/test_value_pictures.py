@@ -207,11 +207,10 @@ def test_they_are_switched_off_in_the_view_menu(near: Any) -> None:
     assert np.array_equal(seen(near.view), shown)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.slow
-def test_after_any_steps_it_is_the_picture_of_a_new_canvas(near: Any, seed: int) -> None:
+def test_after_any_steps_it_is_the_picture_of_a_new_canvas(near: Any) -> None:
     """What is painted anew where a picture changed is all that there is to be."""
-    random, end = Random(seed), len(near.space.program.steps)
+    random, end = Random(1), len(near.space.program.steps)
     for number in range(12):
         moves = (
             lambda: near.step(random.randrange(1, 5)),
