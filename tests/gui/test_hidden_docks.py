@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QWidget
 
 from gradstep.core.document.document_edits import rename_operation
 from gradstep.core.graph.model import Edge
@@ -43,7 +43,8 @@ def test_each_says_when_it_is_shown_what_a_new_one_says(tutorial: Driver, qtbot:
     for place in PANELS:  # each is made, and then lies behind the last of its area
         docks[place.id].show()
         docks[place.id].raise_()
-        tutorial.settle()
+        QApplication.processEvents()
+    tutorial.settle()
     behind = [place for place in PANELS if not docks[place.id].panel.is_seen]
     assert len(behind) > len(PANELS) / 2
     space.edit("Rename", rename_operation(space.document, "a", "product"))
