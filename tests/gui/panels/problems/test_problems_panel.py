@@ -71,6 +71,7 @@ def test_a_failed_step_is_listed_and_found(
 def test_a_shape_error_shows_while_drawing(bench: Any, show: Callable[..., Any]) -> None:
     bench.open("tutorial")
     panel = show(ProblemsPanel(bench.space))
+    bench.space.debugger._answered = 1.0  # seconds: of a quick engine the answer is waited for
     commands.set_attr(bench.space, "c", "shape", Shape.of(3))
     assert [row.node for row in panel.model.rows] == ["d", "e"]
     assert "[2] vs. [3]" in panel.model.rows[0].text
