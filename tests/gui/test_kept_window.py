@@ -49,6 +49,17 @@ def test_what_opening_a_document_takes_back_costs_no_window(
 
 
 @pytest.mark.slow
+def test_a_document_before_it_costs_the_start_page_no_window(
+    lend_window: Lend, window_keeper: WindowKeeper, document: Path
+) -> None:
+    window_keeper.drop()
+    window = lend_window(None).window
+    for shown in (document, None):
+        window_keeper.give_back()
+        assert lend_window(shown).window is window
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("is_dropped", [False, True])
 def test_the_mouse_is_not_where_another_test_left_it(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path, is_dropped: bool
