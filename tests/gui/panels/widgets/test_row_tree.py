@@ -41,7 +41,7 @@ def labels(tree: list[Row]) -> list[Any]:
     return [(row.label, labels(list(row.children))) for row in tree]
 
 
-@given(trees=st.lists(rows(3), min_size=1, max_size=4), looks=st.booleans())
+@given(trees=st.lists(rows(2), min_size=1, max_size=4), looks=st.booleans())
 @pytest.mark.slow
 def test_the_model_is_the_last_tree(qapp: object, trees: list[list[Row]], looks: bool) -> None:
     """Whether or not somebody looked into all of those before."""
