@@ -58,7 +58,7 @@ def connect(
 ) -> Iterator[Callable[..., EngineClient]]:
     if request.node.get_closest_marker("engine_process") is None:
         argv = read_address(machine.address).argv
-        spawn = spawn_with(engine_server, engine_connection._spawn, argv, machine.home)
+        spawn = spawn_with(engine_server, engine_connection._spawn, argv, home=machine.home)
         monkeypatch.setattr(engine_connection, "_spawn", spawn)
     clients: list[EngineClient] = []
 
