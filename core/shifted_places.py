@@ -9,17 +9,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any, TypeVar
 
+K = TypeVar("K")
 _FEW = 64  # that came or went; of more all are numbered
 _DEEPEST = 4  # edits in a row; the next one numbers all
 
 
 def shift_places(
-    names: Sequence[str],
-    before: Mapping[str, int],
-    left: Collection[str],
-    entered: Mapping[str, int],
-) -> Mapping[str, int]:
+    names: Sequence[K],
+    before: Mapping[K, int],
+    left: Collection[K],
+    entered: Mapping[K, int],
+) -> Mapping[K, int]:
     """Operation -> its place in `names`. before: the same of names among which others were, `left`,
     and not those that `entered`, of which these are the places, ascending; what both have comes in
     the same order."""
@@ -29,15 +31,15 @@ def shift_places(
     return ShiftedPlaces(names, before, left, entered, deep + 1)
 
 
-class ShiftedPlaces(Mapping[str, int]):
+class ShiftedPlaces(Mapping[K, int]):
     """See `shift_places`. depth: so many of them lie on each other."""
 
     def __init__(
         self,
-        names: Sequence[str],
-        before: Mapping[str, int],
-        left: Collection[str],
-        entered: Mapping[str, int],
+        names: Sequence[K],
+        before: Mapping[K, int],
+        left: Collection[K],
+        entered: Mapping[K, int],
         depth: int,
     ) -> None:
         self._names, self._before, self.depth = names, before, depth
@@ -46,13 +48,13 @@ class ShiftedPlaces(Mapping[str, int]):
         # For each that entered, how many of those that stayed come before it.
         self._stayed = [place - i for i, place in enumerate(entered.values())]
 
-    def __getitem__(self, name: str) -> int:
-        found = self.get(name)
+    def __getitem__(self, name: K) -> int:
+        found: int | None = self.get(name)
         if found is None:
             raise KeyError(name)
         return found
 
-    def get(self, name: str, default: int | None = None) -> int | None:  # type: ignore[override]
+    def get(self, name: K, default: Any = None) -> Any:
         place = self._entered.get(name)
         if place is not None:
             return place
@@ -65,7 +67,7 @@ class ShiftedPlaces(Mapping[str, int]):
     def __contains__(self, name: object) -> bool:
         return name in self._entered or (name not in self._left and name in self._before)
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[K]:
         return iter(self._names)
 
     def __len__(self) -> int:

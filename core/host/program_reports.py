@@ -130,7 +130,7 @@ def _gradients(
         return _gradient(ref, held, plan.tensors.of.get(held.op))
 
     def retell(
-        then: Mapping[TensorRef, TensorRef], said: dict[str, str], flipped: Collection[str]
+        then: Mapping[TensorRef, TensorRef], said: dict[str, str], flipped: Collection[TensorRef]
     ) -> dict[str, str] | None:
         return retell_entries(said, then, gradients, each, flipped)
 
@@ -151,7 +151,7 @@ def _edges(
         return _edge(edge, held, plan.tensors.of.get(held.op))
 
     def retell(
-        then: Mapping[Edge, TensorRef], said: list[EdgeGradient], flipped: Collection[str]
+        then: Mapping[Edge, TensorRef], said: list[EdgeGradient], flipped: Collection[TensorRef]
     ) -> list[EdgeGradient] | None:
         return retell_rows(said, then, edges, each, flipped)
 

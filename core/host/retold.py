@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.graph.model import Graph
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.sequence_places import changed_places, common_ends
 
 T = TypeVar("T")
@@ -114,9 +114,8 @@ class Told:
     """Retold lists by their names, from one program to the next; and what was said whole.
 
     ends: how many steps the plan begins, and ends, with that the one told before has, too, and has
-    the same outputs of; None where that is not known. flipped: the operations that are in both
-    graphs, and of which the one plan has outputs that the other has not; None where that is not
-    known.
+    the same outputs of; None where that is not known. flipped: the outputs of operations of
+    both graphs that the one plan has and the other has not; None where that is not known.
     """
 
     def __init__(self) -> None:
@@ -128,7 +127,7 @@ class Told:
         self._step_of: Mapping[str, int] = {}
         self._graph = Graph()
         self.ends: tuple[int, int] | None = None
-        self.flipped: frozenset[str] | None = None
+        self.flipped: frozenset[TensorRef] | None = None
 
     def copy(self) -> Told:
         """The same, for who goes on from here, while others may go on from here, too."""
@@ -156,7 +155,7 @@ class Told:
                     first, last = min(first, place), min(last, len(steps) - 1 - place)
         if not known.moved or first + last + _SHORT >= len(plan.steps):
             self.ends = first, last
-        self.flipped = frozenset(n for n in known.flipped if n in graph and n in plan.graph)
+        self.flipped = frozenset(x for x in known.flipped if x.op in graph and x.op in plan.graph)
 
     def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:
         """See Retold. name: under which it was told before."""
@@ -182,11 +181,11 @@ class Told:
         name: Hashable,
         of: _Of,
         make: Callable[[], T],
-        again: Callable[[_Of, T, Collection[str]], T | None] | None = None,
+        again: Callable[[_Of, T, Collection[TensorRef]], T | None] | None = None,
     ) -> T:
         """What is made of `of` and of which tensors the plan has: the very same as before where
         that is the very same. again: the same, for less work, from what it was before, what was
-        made of that, and the operations of which the plan has other tensors; None where it
+        made of that, and the tensors that only the one plan has; None where it
         cannot."""
         known, found = self._said_before.get(name), None
         if known is not None and (self.ends is not None or self.flipped is not None):

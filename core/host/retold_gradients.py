@@ -1,22 +1,20 @@
 """Which tensors hold the gradients, told again after an edit: no more than what the edit changed.
 
-flipped: operations of which a step gives an output that none gave before, or the other way round.
+flipped: tensors that a step gives and that none gave before, or the other way round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import compress, count
-from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
+from gradstep.core.edited_columns import Table, difference, places_of
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.sequence_places import changed_places, exchange, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
-_OPERATION = itemgetter(0)  # of a TensorRef
 
 
 class _Difference(NamedTuple):
@@ -30,9 +28,31 @@ class _Difference(NamedTuple):
 
 
 def _difference(
-    then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[str]
+    then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[TensorRef]
 ) -> _Difference | None:
     """None where many are others, or in another order."""
+    found = _known(then, now) or _compared(then, now)
+    if found is None or not flipped:
+        return found
+    held = now.held if isinstance(now, Table) else [*now.values()]
+    others = {*places_of(flipped, held)}
+    others -= {place for _, place in found.come}
+    return found._replace(places=sorted(others.union(found.places))) if others else found
+
+
+def _known(then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef]) -> _Difference | None:
+    """As the edit said that led from the one to the other; None where none did."""
+    if not isinstance(then, Table) or not isinstance(now, Table):
+        return None
+    keys, held = difference(then.order, now.order), difference(then.held, now.held)
+    if keys is None or held is None:
+        return None
+    new = {place for _, place in keys.come}
+    return _Difference(*keys, [place for _, place in held.come if place not in new])
+
+
+def _compared(then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef]) -> _Difference | None:
+    """The same by a look at all."""
     moved = exchanged_keys(then, now)
     if moved is None:
         return None
@@ -40,14 +60,7 @@ def _difference(
     held, there = [*then.values()], [*now.values()]
     held = exchange(held, gone, [(place, there[place]) for _, place in come])
     places = changed_places(held, there)
-    if places is None:
-        return None
-    if flipped:
-        names = map(_OPERATION, there)
-        others = [*compress(count(), map(frozenset(flipped).__contains__, names))]
-        if others:
-            places = sorted({*places, *others}.difference(place for _, place in come))
-    return _Difference(gone, come, places)
+    return None if places is None else _Difference(gone, come, places)
 
 
 def retell_rows(
@@ -55,7 +68,7 @@ def retell_rows(
     then: Mapping[_K, TensorRef],
     now: Mapping[_K, TensorRef],
     tell: Callable[[_K, TensorRef], _T | None],
-    flipped: Collection[str] = (),
+    flipped: Collection[TensorRef] = (),
 ) -> list[_T] | None:
     """What `tell` tells of each entry of `now`, where it tells something of each. told: the same of
     `then`. None where all have to be told anew."""
@@ -74,7 +87,7 @@ def retell_entries(
     then: Mapping[TensorRef, TensorRef],
     now: Mapping[TensorRef, TensorRef],
     tell: Callable[[TensorRef, TensorRef], tuple[str, str] | None],
-    flipped: Collection[str] = (),
+    flipped: Collection[TensorRef] = (),
 ) -> dict[str, str] | None:
     """The same of rows that are the entries of a dictionary, one for each key."""
     difference = _difference(then, now, flipped) if len(told) == len(then) else None
@@ -94,7 +107,7 @@ def _rows(
     difference: _Difference,
 ) -> dict[int, _T] | None:
     """What there is to tell of what is new, and of what is told otherwise, by its place."""
-    found, keys = dict[int, _T](), [*now]
+    found, keys = dict[int, _T](), now.order if isinstance(now, Table) else [*now]
     for place in (*(place for _, place in difference.come), *difference.places):
         row = tell(keys[place], now[keys[place]])
         if row is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, filterfalse
+from itertools import filterfalse
 from operator import itemgetter
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from gradstep.core.autodiff.reverse.tf_gradients import get_gradient
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained_variables
+from gradstep.core.edited_columns import Table, joined
 from gradstep.core.errors import GradstepError, only_errors_of_ours
 from gradstep.core.graph.carry_over import continue_graph, remember_edit
 from gradstep.core.graph.changes import Changes
@@ -74,7 +75,7 @@ def with_training(
     problems += idle
     if not derived:
         return program, problems
-    whole, program = program.graph, _with_gradients(program, document, derived)
+    whole, program = program.graph, _with_gradients(program, document, derived, previous)
     program, more = _with_updates(program, document, previous)
     graph = _beside(program.graph, whole) if broken else program.graph
     return replace(program, graph=graph), [*problems, *more]
@@ -152,13 +153,17 @@ def _scopes(graph: Graph) -> Iterator[str]:
 
 
 def _with_gradients(
-    program: Program, document: Document, derived: Sequence[Differentiation]
+    program: Program,
+    document: Document,
+    derived: Sequence[Differentiation],
+    previous: Program | None,
 ) -> Program:
     edges = first_entries(d.edges for d in derived)
     blocked = first_entries(d.blocked for d in derived)
     run = [d for d in derived if _is_run(document, d)]
     # What an iteration of a loop computes cannot be fetched.
-    gradients = chain.from_iterable(_fetchable(d, program.forward) for d in run)
+    gradients = (_fetchable(d, program.forward) for d in run)
+    last = () if previous is None else previous.fetches
     return replace(
         program,
         graph=_together(derived),
@@ -169,14 +174,16 @@ def _with_gradients(
         edges=edges,
         blocked={edge: why for edge, why in blocked.items() if edge not in edges},
         custom=first_entries(d.custom for d in derived),
-        fetches=tuple(dict.fromkeys((*program.fetches, *gradients))),
+        fetches=joined((program.fetches, *gradients), last),
         initial={**first_entries(d.initial for d in derived), **program.initial},
     )
 
 
-def _fetchable(derived: Differentiation, forward: Graph) -> Iterable[TensorRef]:
-    found, there = derived.gradients.values(), derived.graph.operations
-    return [ref for ref in found if ref.op in there] if has_loops(forward) else found
+def _fetchable(derived: Differentiation, forward: Graph) -> Sequence[TensorRef]:
+    there, gradients = derived.graph.operations, derived.gradients
+    if has_loops(forward):
+        return [ref for ref in gradients.values() if ref.op in there]
+    return gradients.held if isinstance(gradients, Table) else [*gradients.values()]
 
 
 def _together(derived: Sequence[Differentiation]) -> Graph:

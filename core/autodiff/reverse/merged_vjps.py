@@ -6,18 +6,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, compress, dropwhile, filterfalse, islice
-from operator import attrgetter, ne
+from operator import attrgetter, itemgetter, ne
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
-from gradstep.core.graph.other_keys import with_other_keys
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.edited_columns import Table
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 _CUSTOM = attrgetter("custom")
+_PLACE = itemgetter(0)
 _FEW = 64  # VJPs that have more than before, whose entries are put in one by one
 
 
@@ -43,10 +43,10 @@ class MergedVjps:
 
     def _entries(
         self, part: Callable[[VjpResult], Mapping[_K, _V]], vjps: Iterable[VjpResult]
-    ) -> dict[_K, _V]:
+    ) -> Mapping[_K, _V]:
         entries: dict[_K, _V] = {}
         deque(map(entries.update, filter(None, map(part, vjps))), maxlen=0)  # in C
-        return entries
+        return Table.of(entries)
 
     def custom(self, before: Mapping[str, str] | None = None) -> Mapping[str, str]:
         """The names of the gradients that are not the operations' own. before: see `merged`."""
@@ -68,39 +68,42 @@ class MergedVjps:
         it is instead of; one that comes among others stands before what comes next."""
         if not before:
             return self._entries(part, map(self._vjps.__getitem__, changed)) or before
-        entries, gone, renamed = dict[_K, _V](), list[_K](), dict[_K, _K]()
+        table = before if isinstance(before, Table) else Table.of(dict(before))
+        others, gone = dict[_K, _V](), set[_K]()
+        called = dict[_K, tuple[_K, _V]]()  # instead of which key another stands in its place
         grown: dict[str, list[_K]] = {}  # what comes
         for name, vjp in changed.items():
             old = {} if vjp is None else part(vjp)
             new = part(self._vjps[name])
             if len(old) == len(new):
-                named = {b: a for a, b in zip(old, new, strict=True) if a != b}
-                renamed.update((a, b) for b, a in named.items())
-                entries.update((key, new[key]) for key in named)
+                called.update((a, (b, new[b])) for a, b in zip(old, new, strict=True) if a != b)
             elif [*filter(new.__contains__, old)] == [*new]:
-                gone += filterfalse(new.__contains__, old)
+                gone.update(filterfalse(new.__contains__, old))
             elif [*filter(old.__contains__, new)] == [*old] and len(grown) < _FEW:
                 grown[name] = [*filterfalse(old.__contains__, new)]
             else:
                 return None
-            entries.update((key, value) for key, value in new.items() if old.get(key) != value)
-        if renamed:
-            before = with_other_keys(before, renamed)
-        elif not entries and not gone:
+            there = ((key, value) for key, value in new.items() if key in old)
+            others.update((key, value) for key, value in there if old[key] != value)
+        if not (others or gone or called or grown):
             return before
-        found = spliced(before, gone, [*self._places(part, before, grown)] if grown else [])
-        found.update(entries)
-        return found
+        come = [*self._places(part, table, called, grown)] if grown else []
+        places = table.order.places
+        come += [(places[old], *row) for old, row in called.items()]
+        others = {key: value for key, value in others.items() if key not in called}
+        return table.edited({*gone, *called}, sorted(come, key=_PLACE), others)
 
     def _places(
         self,
         part: Callable[[VjpResult], Mapping[_K, _V]],
-        before: Mapping[_K, _V],
+        before: Table[_K, _V],
+        called: Mapping[_K, tuple[_K, _V]],
         grown: Mapping[str, Sequence[_K]],
     ) -> Iterator[tuple[int, _K, _V]]:
-        """Before which place of `before` each entry of a VJP comes that has more than it had;
-        ascending, as the VJPs are in their order, so that each is looked for behind the last."""
-        keys, names, start, place = [*before], [*self._vjps], 0, 0
+        """Before which place of `before` each entry of a VJP comes that has more than it had: that
+        of the entry that comes next, of those that were there. called: see `_patched`."""
+        names, start, places = [*self._vjps], 0, before.order.places
+        earlier = {new: old for old, (new, _) in called.items()}
         for name, new in grown.items():
             own, start = part(self._vjps[name]), names.index(name, start) + 1
             for key in new:
@@ -108,9 +111,9 @@ class MergedVjps:
                 following = chain(
                     dropwhile(partial(ne, key), own), chain.from_iterable(map(part, later))
                 )
-                beyond = next(filter(before.__contains__, following), None)
-                place = len(keys) if beyond is None else keys.index(beyond, place)
-                yield place, key, own[key]
+                stood = (earlier.get(other, other) for other in following)
+                beyond = next(filter(places.__contains__, stood), None)
+                yield len(before) if beyond is None else places[beyond], key, own[key]
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:

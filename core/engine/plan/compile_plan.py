@@ -15,6 +15,7 @@ from itertools import filterfalse
 from operator import itemgetter
 
 from gradstep.core.cancellation import check_cancelled
+from gradstep.core.edited_columns import Column, difference
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
@@ -30,6 +31,7 @@ from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.typing.inference import infer_declared
 
 _OP = itemgetter(0)  # of a TensorRef
+_NAME = itemgetter(1)  # of a place and a name
 _LOG = logging.getLogger("gradstep.engine")
 
 
@@ -75,17 +77,16 @@ def _compiled(
             plan = _continued(graph, needed, fetches, targets, previous)
             if plan.is_dense:
                 return plan
-    fetched = [*map(_OP, fetches)]
-    cut = {ref.op for ref in types}
-    apart = cut.isdisjoint(fetched)
-    wanted = (*targets, *(fetched if apart else _computed(fetches, types)))
+    wanted = _wanted(fetches, targets, types, previous)
+    apart = len(wanted) == len(targets) + len(fetches)  # nothing is fed that is fetched
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted, previous.step_of)
-        _require_there(graph, () if apart and not needed.missing else (*targets, *fetched))
+        if not apart or needed.missing:
+            _require_there(graph, (*targets, *map(_OP, fetches)))
         plan = _continued(graph, needed, fetches, targets, previous)
         if plan.is_dense:
             return plan
-    _require_there(graph, (*targets, *fetched))
+    _require_there(graph, wanted if apart else (*targets, *map(_OP, fetches)))
     needed = Needed(graph, types, wanted)
     if whole is not None and not needed.missing:
         part = PartResolver(RunTypes(infer_declared(graph), types), compile_body)
@@ -131,6 +132,29 @@ def _continued(
     plan = assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
     remember_before(plan, previous)
     return plan
+
+
+def _wanted(
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    types: Mapping[TensorRef, TensorType],
+    previous: Plan | None,
+) -> Column[str]:
+    """The targets, and the operations of the fetches that are not fed."""
+    known = None if previous is None else difference(previous.fetches, fetches)
+    if previous is not None and known is not None and previous.targets == targets:
+        before, ahead = previous.needed.wanted, len(targets)
+        come = [(at + ahead, fetches[place].op) for at, place in known.come]
+        apart = len(before) == ahead + len(previous.fetches) and previous.types.fed == types
+        if (
+            apart
+            and isinstance(before, Column)
+            and {r.op for r in types}.isdisjoint(map(_NAME, come))
+        ):
+            return before.exchanged([place + ahead for place in known.gone], come)
+    fetched = [*map(_OP, fetches)]
+    apart = {ref.op for ref in types}.isdisjoint(fetched)
+    return Column((*targets, *(fetched if apart else _computed(fetches, types))))
 
 
 def _computed(fetches: Sequence[TensorRef], fed: Collection[TensorRef]) -> Iterator[str]:

@@ -8,12 +8,13 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, count, repeat
-from operator import attrgetter, is_, itemgetter, not_
+from operator import attrgetter, is_, not_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradstep.core.edited_columns import difference, places_of
 from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
@@ -33,7 +34,6 @@ from gradstep.core.sequence_places import common_ends
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative
 
-_OP = itemgetter(0)  # of a TensorRef
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})
 _ALIVE: Mapping[TensorRef, Condition] = MappingProxyType({})
@@ -227,9 +227,7 @@ def assemble(
     """The plan of what `resolver` has been given. touched: the steps that were looked at, where
     the others are those of the plan before."""
     where = resolver.where
-    asked = needed.wanted[len(targets) :]
-    names = asked if len(asked) == len(fetches) else [*map(_OP, fetches)]  # else some are fed
-    for ref in _new_fetches(fetches, names, touched, where):
+    for ref in _new_fetches(fetches, touched, where):
         there = where.get(ref.op, ())
         if ref.index >= len(there) or there[ref.index] is None:
             _require_failure(resolver, ref)
@@ -247,7 +245,7 @@ def assemble(
         versions=_versions(resolver, touched),
         failures=resolver.failures,
         fed=tuple(range(len(resolver.types.fed))),
-        fetches=tuple(fetches),
+        fetches=fetches if isinstance(fetches, tuple) else tuple(fetches),
         targets=tuple(targets),
         needed=needed,
         types=resolver.types,
@@ -301,21 +299,21 @@ def _are_own(variables: Iterable[tuple[str, Variable]]) -> bool:
 
 
 def _new_fetches(
-    fetches: Sequence[TensorRef],
-    names: Sequence[str],
-    touched: TouchedSteps | None,
-    where: Mapping[str, Whereabouts],
+    fetches: Sequence[TensorRef], touched: TouchedSteps | None, where: Mapping[str, Whereabouts]
 ) -> Iterable[TensorRef]:
-    """Those that may not be there. names: of their operations."""
+    """Those that may not be there."""
     if touched is None:
         return fetches
     before = touched.previous.fetches
-    first, last = (len(fetches), 0) if before is fetches else common_ends(before, fetches)
-    known = {*map(id, before[first : len(before) - last])}  # which stay are mostly the very same
-    middle = map(id, fetches[first : len(fetches) - last])
-    places = {*compress(count(first), map(not_, map(known.__contains__, middle)))}
-    if (lost := touched.lost(where)) and not lost.isdisjoint(names):
-        places.update(compress(count(), map(lost.__contains__, names)))
+    known = difference(before, fetches)
+    if known is not None:
+        places = {place for _, place in known.come}
+    else:
+        first, last = common_ends(before, fetches)
+        same = {*map(id, before[first : len(before) - last])}  # which stay are mostly the very same
+        middle = map(id, fetches[first : len(fetches) - last])
+        places = {*compress(count(first), map(not_, map(same.__contains__, middle)))}
+    places.update(places_of(touched.lost(where), fetches))
     return [fetches[place] for place in sorted(places)]
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain, compress, count, filterfalse
 from operator import is_not
 
+from gradstep.core.edited_columns import difference
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.overlaid_mapping import laid_open, overlaid
@@ -20,7 +21,10 @@ _FEW = 64  # names, of which each is looked for
 def _exchanged(then: Sequence[str], now: Sequence[str]) -> tuple[Iterable[str], Iterable[str]]:
     """What the one list has more than the other, as often as it has more of it; and the other way
     round. Only what lies between the first and the last that differ is looked at."""
-    first, last = (len(then), 0) if then is now else common_ends(then, now)
+    known = difference(then, now)
+    if known is not None:
+        return [then[place] for place in known.gone], [now[place] for _, place in known.come]
+    first, last = common_ends(then, now)
     old, new = (each[first : len(each) - last] for each in (then, now))
     gone, came = {*old}, {*new}
     if len(gone) == len(old) and len(came) == len(new):  # nothing is there twice
@@ -93,8 +97,7 @@ class Needed:
         other = Needed(graph, self._fed, ())
         other.counts = overlaid(self.counts)
         other.wanted = wanted
-        same = wanted is self.wanted
-        other._wanted = self._wanted if same else self._not_replaced(wanted)
+        other._wanted = self._still_wanted(wanted)
         gone, came = _exchanged(self._wanted, other._wanted)
         other.changed = frozenset(changed)
         for name in changed:
@@ -167,9 +170,20 @@ class Needed:
             if not self._is_replaced(other):
                 yield other
 
-    def _not_replaced(self, names: Sequence[str]) -> list[str]:
+    def _still_wanted(self, wanted: Sequence[str]) -> Sequence[str]:
+        """What of these no feed replaces, as far as that is as before."""
+        known = difference(self.wanted, wanted)
+        if known is None:
+            return self._not_replaced(wanted)
+        if not known.gone and not known.come:
+            return self._wanted
+        came = (wanted[place] for _, place in known.come)
+        all_stay = self._wanted is self.wanted and self._cut.isdisjoint(came)
+        return wanted if all_stay else self._not_replaced(wanted)
+
+    def _not_replaced(self, names: Sequence[str]) -> Sequence[str]:
         if self._cut.isdisjoint(names):
-            return [*names]
+            return names
         return [n for n in names if n not in self._cut or not self._is_replaced(n)]
 
     def _is_cut(self, ref: TensorRef) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.touched_steps import Exchanged
 from gradstep.core.engine.plan.value_makers import MadeBy
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _BEFORE = "before the edit"  # of a plan; no more than one edit back
-_NOTHING: frozenset[str] = frozenset()
+_NOTHING: frozenset[Any] = frozenset()
 # What follows from a plan's steps, and is worked out once.
 _OF_STEPS = (
     *("_foreign", "step_of", "whereabouts", "users", "is_plain"),
@@ -57,7 +57,7 @@ def resume_plan(
 ) -> Plan | None:
     """The plan of what is asked for where that is what `last` was made of, or the one before it,
     for who goes on from `last`; else None."""
-    asked = graph, tuple(fetches), tuple(targets), fed
+    asked = graph, fetches if isinstance(fetches, tuple) else tuple(fetches), tuple(targets), fed
     for plan, exchanged in _candidates(last):
         is_plain = not plan.kernels and not plan.blocked
         if is_plain and (plan.graph, plan.fetches, plan.targets, plan.types.fed) == asked:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import islice, repeat, zip_longest
+from itertools import chain, islice, repeat, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.sequence_places import common_ends, exchange
 
@@ -65,7 +66,7 @@ class Exchanged(NamedTuple):
     has, or only the other; opened: variables whose versions may be others; versions: those before.
     before: the steps of that plan; places: of each operation's there; first, last: so many steps
     both begin with, and end with. moved: operations whose outputs are not where they were; flipped:
-    those of which one is there that was not, or the other way round.
+    those outputs that are there and were not, or the other way round.
     """
 
     gone: frozenset[Step]
@@ -77,7 +78,7 @@ class Exchanged(NamedTuple):
     first: int
     last: int
     moved: frozenset[str]
-    flipped: frozenset[str]
+    flipped: frozenset[TensorRef]
 
     def ends(self, before: Sequence[Step], steps: Sequence[Step]) -> tuple[int, int]:
         """`common_ends`, which is known if `before` are the steps of that plan."""
@@ -160,7 +161,7 @@ class TouchedSteps:
             self.previous.step_of,
             *common_ends(then, steps),
             moved,
-            frozenset(n for n in moved if _flips(there.get(n, ()), where.get(n, ()))),
+            frozenset(chain.from_iterable(_flipped(n, there, where) for n in moved)),
         )
 
     def moved(self, where: _Where) -> frozenset[str]:
@@ -168,10 +169,10 @@ class TouchedSteps:
         there = self.previous.tensors.of
         return frozenset(name for name in self.seen if there.get(name) != where.get(name))
 
-    def lost(self, where: _Where) -> frozenset[str]:
-        """Operations of which an output is not there any more that was. where: see `exchanged`."""
+    def lost(self, where: _Where) -> frozenset[TensorRef]:
+        """What is not there any more that was. where: see `exchanged`."""
         there = self.previous.tensors.of
-        return frozenset(n for n in self.moved(where) if _lacks(there.get(n, ()), where.get(n, ())))
+        return frozenset(chain.from_iterable(_lost(n, there, where) for n in self.moved(where)))
 
     @property
     def users(self) -> Users:
@@ -186,12 +187,13 @@ class TouchedSteps:
         return users
 
 
-def _flips(then: Sequence[int | str | None], now: Sequence[int | str | None]) -> bool:
-    """Whether another is there than was."""
-    return _lacks(then, now) or _lacks(now, then)
+def _flipped(name: str, then: _Where, now: _Where) -> Iterator[TensorRef]:
+    """The outputs of an operation that are there only in the one, or only in the other."""
+    yield from _lost(name, then, now)
+    yield from _lost(name, now, then)
 
 
-def _lacks(then: Sequence[int | str | None], now: Sequence[int | str | None]) -> bool:
-    """Whether there is less now than there was then."""
-    pairs = zip_longest(then, now)
-    return any(old is not None and new is None for old, new in pairs)
+def _lost(name: str, then: _Where, now: _Where) -> Iterator[TensorRef]:
+    """Those that are not there any more."""
+    pairs = zip_longest(then.get(name, ()), now.get(name, ()))
+    return (TensorRef(name, i) for i, (a, b) in enumerate(pairs) if a is not None and b is None)

@@ -1,0 +1,179 @@
+"""Columns and tables that say what an edit made other in them, for all that follow from these.
+
+A sequence of tens of thousands of entries is compared with the one before in milliseconds, for each
+entry is another place in memory; and it was compared so by each that follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence, ValuesView
+from itertools import chain, compress, count
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
+
+from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
+from gradstep.core.sequence_places import exchange
+from gradstep.core.shifted_places import shift_places
+
+K = TypeVar("K")
+T = TypeVar("T")
+V = TypeVar("V")
+_AT = itemgetter(0)
+
+
+class Exchange(NamedTuple):
+    """How one sequence differs from another before it. gone: places there of what it has not,
+    ascending; come: for each entry that is new the place there that it comes before, and its own;
+    both ascending. What is another in its place is gone, and has come."""
+
+    gone: Sequence[int] = ()
+    come: Sequence[tuple[int, int]] = ()
+
+
+_NONE = Exchange()
+
+
+class Column(tuple[T, ...]):
+    """A tuple that knows which one it was before an edit; by a mark of that, for a tuple cannot be
+    held weakly."""
+
+    _own: object = None
+    _earlier: object = None
+    _exchange = _NONE
+    _places: Mapping[T, int] | None = None
+    parts: Sequence[Sequence[T]] = ()  # of which it was joined
+
+    def exchanged(self, gone: Collection[int], come: Sequence[tuple[int, T]]) -> Column[T]:
+        """The column after an edit; this one where that is nothing. gone: see Exchange; come: each
+        new entry with the place here that it comes before, ascending. Its places are told from
+        those here, if these are known."""
+        if not gone and not come:
+            return self
+        went, came, passed = sorted(gone), list[tuple[int, int]](), 0
+        for number, (at, _) in enumerate(come):
+            while passed < len(went) and went[passed] < at:
+                passed += 1
+            came.append((at, at - passed + number))
+        entries = [(place, row) for (_, place), (_, row) in zip(came, come, strict=True)]
+        found = Column(exchange(self, went, entries))
+        self._own = self._own or object()
+        found._earlier, found._exchange = self._own, Exchange(went, came)
+        left = {self[place] for place in went}
+        if self._places is not None and self._stays_distinct(left, [row for _, row in come]):
+            entered = {row: place for place, row in entries}
+            found._places = shift_places(found, self._places, left, entered)
+        return found
+
+    @property
+    def places(self) -> Mapping[T, int]:
+        """Of each entry its place; of one that is there several times, one of them."""
+        if self._places is None:
+            self._places = dict(zip(self, count(), strict=False))
+        return self._places
+
+    def number(self) -> None:
+        """Let the places in what an edit makes of it be told from those here."""
+        self._places = self.places
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether nothing is there twice."""
+        return len(self.places) == len(self)
+
+    def _stays_distinct(self, left: Collection[T], rows: Sequence[T]) -> bool:
+        there = self.places
+        anew = all(row in left or row not in there for row in rows)
+        return anew and self.is_distinct and len({*rows}) == len(rows)
+
+    def since(self, before: Sequence[T]) -> Exchange | None:
+        """How it differs from `before`; None where that is not known."""
+        if before is self:
+            return _NONE
+        if not isinstance(before, Column) or before._own is None:
+            return None
+        return self._exchange if before._own is self._earlier else None
+
+
+def difference(before: Sequence[T], now: Sequence[T]) -> Exchange | None:
+    """How two sequences differ; None where that is not known."""
+    return now.since(before) if isinstance(now, Column) else _NONE if now is before else None
+
+
+def places_of(rows: Collection[T], column: Sequence[T]) -> list[int]:
+    """Where any of these stand, ascending."""
+    if not rows:
+        return []
+    if isinstance(column, Column) and column.is_distinct:
+        places = column.places
+        return sorted(places[row] for row in rows if row in places)
+    return [*compress(count(), map(frozenset(rows).__contains__, column))]
+
+
+def joined(parts: Sequence[Sequence[T]], before: Sequence[T]) -> Column[T]:
+    """The entries of all parts, one after the other, each once. before: the same of other parts,
+    from which this may go on."""
+    found = _joined_again(parts, before) if isinstance(before, Column) else None
+    if found is None:
+        found = Column(dict.fromkeys(chain.from_iterable(parts)))
+    found.parts = parts
+    return found
+
+
+def _joined_again(parts: Sequence[Sequence[T]], before: Column[T]) -> Column[T] | None:
+    """None where it is not known how the parts differ, or one entry is in several places."""
+    then = before.parts
+    if len(then) != len(parts) or sum(map(len, then)) != len(before):
+        return None
+    gone, come, length = list[int](), list[tuple[int, T]](), 0
+    for old, new in zip(then, parts, strict=True):
+        known = difference(old, new) or (_NONE if old == new else None)
+        if known is None:
+            return None
+        gone += [place + length for place in known.gone]
+        come += [(at + length, new[place]) for at, place in known.come]
+        length += len(old)
+    before.number()
+    found = before.exchanged(gone, come)
+    return found if found.is_distinct else None
+
+
+class Table(ArrangedMapping[K, V]):
+    """A mapping in the order of `keys`, of which `held` are the values. entries: the same; nobody
+    changes them any more."""
+
+    def __init__(self, keys: Column[K], held: Column[V], entries: dict[K, V]) -> None:
+        super().__init__(entries, keys)
+        self.order: Column[K] = keys
+        self.held = held
+
+    @classmethod
+    def of(cls, entries: dict[K, V]) -> Table[K, V]:
+        return cls(Column(entries), Column(entries.values()), entries)
+
+    def values(self) -> ValuesView[V]:
+        return _Held(self)
+
+    def edited(
+        self, gone: Collection[K], come: Sequence[tuple[int, K, V]], others: Mapping[K, V]
+    ) -> Table[K, V]:
+        """The table after an edit. gone: keys; come: see Column; others: of keys that stay, the
+        values that are others."""
+        places = self.order.places
+        went = sorted(map(places.__getitem__, gone)) if gone else []
+        changed = [(places[key], value) for key, value in others.items()]
+        self.held.number()
+        rows = sorted([*((at, value) for at, _, value in come), *changed], key=_AT)
+        keys = self.order.exchanged(went, [(at, key) for at, key, _ in come])
+        held = self.held.exchanged([*went, *map(_AT, changed)], rows)
+        entries = copied_unordered(self)
+        for key in gone:
+            del entries[key]
+        entries.update((key, value) for _, key, value in come)
+        entries.update(others)
+        return Table(keys, held, entries)
+
+
+class _Held(ValuesView[V]):
+    def __iter__(self) -> Iterator[V]:
+        table: Table[Any, V] = self._mapping  # type: ignore[attr-defined]
+        return iter(table.held)
