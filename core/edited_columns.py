@@ -6,7 +6,7 @@ entry is another place in memory; and it was compared so by each that follows fr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import chain, compress, count
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -29,8 +29,24 @@ class Exchange(NamedTuple):
     gone: Sequence[int] = ()
     come: Sequence[tuple[int, int]] = ()
 
+    @classmethod
+    def of(cls, gone: Sequence[int], before: Iterable[int]) -> Exchange:
+        """before: which place each new entry comes before; both ascending."""
+        come, passed = list[tuple[int, int]](), 0
+        for number, at in enumerate(before):
+            while passed < len(gone) and gone[passed] < at:
+                passed += 1
+            come.append((at, at - passed + number))
+        return cls(gone, come)
 
-_NONE = Exchange()
+    def and_behind(self, then: int, now: int, other: Exchange) -> Exchange:
+        """Of two such sequences, and behind each another: how these differ. then, now: how many the
+        first have; other: how the others differ."""
+        gone = (*self.gone, *(place + then for place in other.gone))
+        return Exchange(gone, (*self.come, *((at + then, i + now) for at, i in other.come)))
+
+
+NOT_AT_ALL = Exchange()
 
 
 class Column(tuple[T, ...]):
@@ -39,7 +55,7 @@ class Column(tuple[T, ...]):
 
     _own: object = None
     _earlier: object = None
-    _exchange = _NONE
+    _exchange = NOT_AT_ALL
     _places: Mapping[T, int] | None = None
     parts: Sequence[Sequence[T]] = ()  # of which it was joined
 
@@ -49,17 +65,14 @@ class Column(tuple[T, ...]):
         those here, if these are known."""
         if not gone and not come:
             return self
-        went, came, passed = sorted(gone), list[tuple[int, int]](), 0
-        for number, (at, _) in enumerate(come):
-            while passed < len(went) and went[passed] < at:
-                passed += 1
-            came.append((at, at - passed + number))
-        entries = [(place, row) for (_, place), (_, row) in zip(came, come, strict=True)]
-        found = Column(exchange(self, went, entries))
+        known = Exchange.of(sorted(gone), map(_AT, come))
+        rows = [row for _, row in come]
+        entries = [(place, row) for (_, place), row in zip(known.come, rows, strict=True)]
+        found = Column(exchange(self, known.gone, entries))
         self._own = self._own or object()
-        found._earlier, found._exchange = self._own, Exchange(went, came)
-        left = {self[place] for place in went}
-        if self._places is not None and self._stays_distinct(left, [row for _, row in come]):
+        found._earlier, found._exchange = self._own, known
+        left = {self[place] for place in known.gone}
+        if self._places is not None and self._stays_distinct(left, rows):
             entered = {row: place for place, row in entries}
             found._places = shift_places(found, self._places, left, entered)
         return found
@@ -88,15 +101,16 @@ class Column(tuple[T, ...]):
     def since(self, before: Sequence[T]) -> Exchange | None:
         """How it differs from `before`; None where that is not known."""
         if before is self:
-            return _NONE
+            return NOT_AT_ALL
         if not isinstance(before, Column) or before._own is None:
             return None
         return self._exchange if before._own is self._earlier else None
 
 
 def difference(before: Sequence[T], now: Sequence[T]) -> Exchange | None:
-    """How two sequences differ; None where that is not known."""
-    return now.since(before) if isinstance(now, Column) else _NONE if now is before else None
+    """How two sequences differ; None where that is not known, and they are not equal either."""
+    known = now.since(before) if isinstance(now, Column) else None
+    return NOT_AT_ALL if known is None and before == now else known
 
 
 def places_of(rows: Collection[T], column: Sequence[T]) -> list[int]:
@@ -126,7 +140,7 @@ def _joined_again(parts: Sequence[Sequence[T]], before: Column[T]) -> Column[T] 
         return None
     gone, come, length = list[int](), list[tuple[int, T]](), 0
     for old, new in zip(then, parts, strict=True):
-        known = difference(old, new) or (_NONE if old == new else None)
+        known = difference(old, new)
         if known is None:
             return None
         gone += [place + length for place in known.gone]
@@ -177,3 +191,17 @@ class _Held(ValuesView[V]):
     def __iter__(self) -> Iterator[V]:
         table: Table[Any, V] = self._mapping  # type: ignore[attr-defined]
         return iter(table.held)
+
+
+def other_keys(before: Mapping[K, V], now: Mapping[K, V]) -> set[K] | None:
+    """The keys that only one of two mappings has, and those that have other values; None where that
+    is not known."""
+    if before is now:
+        return set()
+    if not isinstance(before, Table) or not isinstance(now, Table):
+        return None
+    keys, held = difference(before.order, now.order), difference(before.held, now.held)
+    if keys is None or held is None:
+        return None
+    here = {now.order[place] for _, place in (*keys.come, *held.come)}
+    return here.union(before.order[place] for place in (*keys.gone, *held.gone))

@@ -15,6 +15,7 @@ from itertools import filterfalse
 from operator import attrgetter, is_not
 from weakref import ref as weak
 
+from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
 from gradstep.core.sequence_places import exchanged_places
@@ -26,11 +27,12 @@ _EDIT = "edit"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a graph was made from."""
+    """What a graph was made from. moved: how `Graph.names` differ, where that is known."""
 
     before: weak[Graph]
     changes: Changes
     is_large: bool  # the one is another graph, rather
+    moved: Exchange | None = None
 
 
 def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
@@ -53,6 +55,22 @@ def known_changes(before: Graph, graph: Graph) -> Changes | None:
     if edit is not None and edit[0] is before:
         return edit[1]
     return undone[1].undone if undone is not None and undone[0] is graph else None
+
+
+def find_moved(before: Graph, graph: Graph) -> Exchange | None:
+    """How the names of `graph` in their order differ from those of the graph that it was made of;
+    None where more than a few come or go, or the others come in another order."""
+    edit: Edit | None = graph.__dict__.get(_EDIT)
+    if edit is not None and edit.moved is not None and edit.before() is before:
+        return edit.moved
+    then, now = before.names, graph.names
+    if then == now:
+        return NOT_AT_ALL
+    changes = known_changes(before, graph)
+    removed = before.operations.keys() - graph.operations if changes is None else changes.removed
+    added = graph.operations.keys() - before.operations if changes is None else changes.added
+    found = exchanged_places(then, now, removed, added)
+    return None if found is None else Exchange(*found)
 
 
 def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:
@@ -86,10 +104,13 @@ def places_after(graph: Graph, before: Graph) -> Mapping[str, int]:
     return graph.places
 
 
-def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
-    """Let `graph` go on from `before`, of which these are the changes that led to it."""
+def remember_edit(
+    graph: Graph, before: Graph, changes: Changes, moved: Exchange | None = None
+) -> None:
+    """Let `graph` go on from `before`, of which these are the changes that led to it. moved: see
+    Edit."""
     known, there = before.__dict__, graph.__dict__
-    edit = there[_EDIT] = Edit(weak(before), changes, 4 * changes.size > len(graph))
+    edit = there[_EDIT] = Edit(weak(before), changes, 4 * changes.size > len(graph), moved)
     if edit.is_large:
         return
     ranks = _Ranks(before, graph, changes)
@@ -128,10 +149,9 @@ class _Ranks:
         return self.same or self.moved is not None or keep_sequence(*names)
 
     @cached_property
-    def moved(self) -> tuple[list[int], list[tuple[int, int]]] | None:
+    def moved(self) -> Exchange | None:
         """Where what has gone was, and what has come is, if that is a few."""
-        then, now = self._before.names, self._after.names
-        return exchanged_places(then, now, self._changes.removed, self._changes.added)
+        return find_moved(self._before, self._after)
 
 
 def _in_same_places(before: Graph, after: Graph) -> bool:
@@ -150,7 +170,7 @@ def _places_after(
     if ranks.same or ranks.moved is None:
         return before.places if ranks.same else None
     names = graph.names
-    came = {names[place]: place for _, place in ranks.moved[1]}
+    came = {names[place]: place for _, place in ranks.moved.come}
     return shift_places(names, before.places, changes.removed, came)
 
 

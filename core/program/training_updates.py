@@ -290,8 +290,7 @@ def _given(document: Document, optimizer: Optimizer, derived: Differentiation) -
     """What updates follow from; None where it is more than gradients as they are."""
     if derived.slices or optimizer.scales:
         return None
-    variables = trained_variables(document, optimizer)
-    return Given(optimizer, variables, tuple(map(derived.gradients.get, variables)))
+    return Given(optimizer, trained_variables(document, optimizer), derived.gradients)
 
 
 def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:

@@ -6,10 +6,11 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradstep.core.edited_columns import NOT_AT_ALL, other_keys
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
@@ -25,14 +26,39 @@ Key = tuple[Hashable, ...]
 _OP = itemgetter(0)  # of a TensorRef
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Given:
     """What updates follow from, besides the graph: settings, the optimizer's; variables, those that
-    it is to train; gradients, of each of them the tensor that holds its gradient, None where it has
-    none."""
+    it is to train; gradients, of each tensor that has one the tensor that holds it."""
 
     settings: object
     variables: tuple[TensorRef, ...]
-    gradients: tuple[TensorRef | None, ...]
+    gradients: Mapping[TensorRef, TensorRef]
+
+    def is_as(self, before: Given) -> bool:
+        """Whether the same updates follow from it: its variables have the very gradients."""
+        if self.settings != before.settings or self.variables != before.variables:
+            return False
+        others = other_keys(before.gradients, self.gradients)
+        if others is None:
+            then, now = before.gradients, self.gradients
+            same = [*map(then.get, self.variables)] == [*map(now.get, self.variables)]
+        else:
+            same = before.trained.isdisjoint(others)
+        if same:
+            self.__dict__.update(trained=before.trained, holders=before.holders)
+        return same
+
+    @cached_property
+    def trained(self) -> frozenset[TensorRef]:
+        """The variables, in no order."""
+        return frozenset(self.variables)
+
+    @cached_property
+    def holders(self) -> frozenset[str]:
+        """The operations that hold their gradients."""
+        held = map(self.gradients.get, self.variables)
+        return frozenset(map(_OP, filter(None, held)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +132,12 @@ class UpdateRecord:
     def repeat(self, base: Graph, name: str, given: Given) -> Graph | None:
         """The same updates upon what their base is now, without making them; None where any of them
         might come out otherwise."""
-        if given != self.given:
+        if self.given is None or not given.is_as(self.given):
             return None
         builder = self._builder(base, name)
         if builder is None or not self._stay(builder, given):
             return None
-        return builder.finish(self.updates.order)
+        return builder.finish(self.updates.order, NOT_AT_ALL)
 
     def _builder(self, base: Graph, name: str) -> Rebuilder | None:
         known = base is self.base or known_changes(self.base, base) is not None
@@ -126,8 +152,8 @@ class UpdateRecord:
         if any(map(self.by_variable.__contains__, others)):
             return False
         then, now = self.base, builder.known
-        gradients = {*filter(others.__contains__, map(_OP, filter(None, given.gradients)))}
-        if not all(agree(infer_declared(then), now, name) for name in gradients):
+        held = filter(given.holders.__contains__, others)
+        if not all(agree(infer_declared(then), now, name) for name in held):
             return False
         return moved.isdisjoint(self.updates.asked)
 

@@ -28,6 +28,7 @@ from gradstep.core.autodiff.reverse.seed_cotangents import seed_cotangents
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients
 from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, RepeatedPass, rebuild
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
+from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.carry_over import known_changes
@@ -138,7 +139,7 @@ def _run_again(
     if before is None or builder is None:
         return None
     try:
-        again, zeros, made = _repeat(builder, graph, request, functions, before, known)
+        again, zeros, made, moved = _repeat(builder, graph, request, functions, before, known)
     except GradstepError:
         if builder.names.met_kept:
             return None  # a name that may be taken later only
@@ -146,7 +147,7 @@ def _run_again(
     record = None if builder.names.met_kept else again.record
     loops = has_loops(graph) or has_loops(before.slice.graph)
     merged = MergedVjps(again.backward.vjps, loops, again.changed)
-    return _collect(again.backward, merged, zeros, record, builder.finish(made), previous)
+    return _collect(again.backward, merged, zeros, record, builder.finish(made, moved), previous)
 
 
 def _repeat(
@@ -156,8 +157,8 @@ def _repeat(
     functions: Mapping[str, GradientFunction],
     before: PassRecord,
     known: Graph,
-) -> tuple[RepeatedPass, dict[TensorRef, TensorRef], list[str]]:
-    """The pass, its zeros, and all that was made."""
+) -> tuple[RepeatedPass, dict[TensorRef, TensorRef], Sequence[str], Exchange | None]:
+    """The pass, its zeros, all that was made, and how that differs from what was made before."""
     path = _find_slice(graph, request, before)
     with _making(builder), builder.scope(before.root, exact=True) as root:
         backward = TemplatedPass(builder, path, request, functions, _loop_rule, root)
@@ -166,7 +167,7 @@ def _repeat(
         again.run()
         size = builder.size
         zeros = _make_zeros(backward) if request.unconnected_zero else {}
-    return again, zeros, again.order_made() + builder.made_since(size)
+    return again, zeros, *again.order_made(builder.made_since(size))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
+from gradstep.core.edited_columns import Exchange
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.loop import loop_of
@@ -31,7 +32,7 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
-from gradstep.core.sequence_places import exchanged_keys
+from gradstep.core.sequence_places import exchange, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _MADE = attrgetter("made")
@@ -71,9 +72,9 @@ class PassRecord:
         """Whether the names that a VJP gave are its own affair. graph: the derived one."""
         return not self.slice.has_gradient_scopes and not any(self._strayed(graph))
 
-    def made(self, graph: Graph) -> list[str]:
+    def made(self, graph: Graph) -> tuple[str, ...]:
         """The operations of the derived graph that were made, in order."""
-        return [*graph.names[len(self.slice.graph) :]]
+        return graph.names[len(self.slice.graph) :]
 
     @cached_property
     def starts(self) -> list[int]:
@@ -175,35 +176,43 @@ class RepeatedPass:
                 then[places[name]] = name
         return {**self.visited, **named} if then == [*path] else None
 
-    def order_made(self) -> list[str]:
-        """All that was made, in order."""
-        return self._spliced_made() if self._moved is not None else self._gathered_made()
+    def order_made(self, behind: Sequence[str]) -> tuple[Sequence[str], Exchange | None]:
+        """All that was made, in order, `behind` after all VJPs; and how that differs from what was
+        made before, where that is a few."""
+        made = self._made_before
+        found = self._exchanged_made(behind) if self._moved is not None else None
+        if found is None:
+            return [*self._gathered_made(), *behind], None
+        moved = Exchange.of(found[0], [at for at, _ in found[1]])
+        come = [(place, n) for (_, place), (_, n) in zip(moved.come, found[1], strict=True)]
+        return (exchange(made, moved.gone, come) if come or moved.gone else made), moved
 
-    def _spliced_made(self) -> list[str]:
-        """From what was made before, where a few have come to the path or left it."""
+    def _exchanged_made(
+        self, behind: Sequence[str]
+    ) -> tuple[list[int], list[tuple[int, str]]] | None:
+        """Where what was made before and is not any more was; and before which place there each
+        comes that is made now. None where others come in another order."""
         assert self._moved is not None
-        before, made, now, done = self._before, self._made_before, self._seeds, self._before.first
-        if self._moved == ([], []) and self._is_made_again():
-            return made[: before.starts[-1]]
-        starts, (gone, come) = before.starts, self._moved
-        path, places = [*self.backward.slice.path], before.slice.places
+        made, starts, (gone, come) = self._made_before, self._before.starts, self._moved
+        path, places = [*self.backward.slice.path] if come else [], self._before.slice.places
         rows = [(at, 0, path[place]) for at, place in come]  # what comes before the others there
         rows += [(places[name], 1, name) for name in self.visited if name in places]
         rows += [(place, 1, "") for place in gone]
+        parts: list[tuple[int, int, Sequence[str]]] = [(0, self._before.first, self._seeds)]
         for place, was_there, name in sorted(rows, key=itemgetter(0, 1)):
-            now += made[done : starts[place]]
-            now += self._made.get(name, ())
-            done = starts[place + was_there]
-        return now + made[done : starts[-1]]
-
-    def _is_made_again(self) -> bool:
-        """Whether all that was made is called as what was made before, one after the other."""
-        made = self._made_before
-        alike = (made[slice(*self._made_for(n))] == self._made[n] for n in self.visited)
-        return made[: self._before.first] == self._seeds and all(alike)
+            parts.append((starts[place], starts[place + was_there], self._made.get(name, ())))
+        went, came = list[int](), list[tuple[int, str]]()
+        for start, stop, now in (*parts, (starts[-1], len(made), behind)):
+            moved = exchanged_keys(dict.fromkeys(made[start:stop]), dict.fromkeys(now))
+            if moved is None:
+                return None
+            went += [start + place for place in moved[0]]
+            came += [(start + at, now[place]) for at, place in moved[1]]
+        others = {name for _, name in came}
+        return (went, came) if others.isdisjoint(made[place] for place in went) else None
 
     def _gathered_made(self) -> list[str]:
-        """The same for any other path."""
+        """What was made up to the last VJP, in order, whatever the path."""
         before, made, now = self._before, self._made_before, self._seeds
         places = before.slice.places
         path, starts = [*self.backward.slice.path], before.starts

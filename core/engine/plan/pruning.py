@@ -10,7 +10,7 @@ from itertools import chain, compress, count, filterfalse
 from operator import is_not
 
 from gradstep.core.edited_columns import difference
-from gradstep.core.graph.carry_over import known_changes
+from gradstep.core.graph.carry_over import find_moved, known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.overlaid_mapping import laid_open, overlaid
 from gradstep.core.sequence_places import common_ends, exchange, inserted_places
@@ -129,9 +129,15 @@ class Needed:
             return None
         if any(n not in other.graph for n in (*changes.removed, *entered) if n in other.counts):
             return None
-        new = inserted_places(self.graph.order, order, changes.removed, changes.added)
-        if new is None:
-            return None
+        moved = self.graph.is_in_order and other.graph.is_in_order
+        known = find_moved(self.graph, other.graph) if moved else None
+        if known is not None:
+            new = {order[place]: place for _, place in known.come}
+        else:
+            found = inserted_places(self.graph.order, order, changes.removed, changes.added)
+            if found is None:
+                return None
+            new = found
         gone = sorted(map(places.__getitem__, left))
         come, at = sorted(new[n] if n in new else order.index(n) for n in entered), -1
         entries: dict[str, int] = {}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import alike
 from gradstep.core.graph.dtypes import DType, TensorType
@@ -58,8 +59,9 @@ class GraphBuilder(Surroundings):
             self._names = self._names.fork()
         return graph
 
-    def finish(self, made: Sequence[str]) -> Graph:
-        """What is there, for who builds on. made: all that has been made here, in order."""
+    def finish(self, made: Sequence[str], moved: Exchange | None = None) -> Graph:
+        """What is there, for who builds on. made: all that has been made here, in order; moved: see
+        Rebuilder."""
         return self.build(goes_on=True)
 
     # -- looking ---------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import TypeVar
 from weakref import ref as weak
 
 from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
-from gradstep.core.graph.carry_over import known_changes, remember_edit
+from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
+from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph, Operation
@@ -84,38 +85,54 @@ class Rebuilder(GraphBuilder):
         moved = then ^ now
         return moved.union(*map(parents, moved))
 
-    def finish(self, made: Sequence[str]) -> Graph:
+    def finish(self, made: Sequence[str], moved: Exchange | None = None) -> Graph:
+        """moved: how that differs from what was made upon the base before, where that is known."""
         base, on, built = self._base.order, self._on.order, self._built.order
-        now = tuple(made)
-        if base == on and built[len(on) :] == now:
-            return self._finished(built)  # all is in the place that it had
-        order, anew = base + now, {*self._made}
-        there = self._base.operations
-        self._forget({n for n in self._dropped if n not in anew and n not in there}, order)
-        return self._finished(order)
+        in_order = moved is not None and self._on.is_in_order and self._base.is_in_order
+        there = find_moved(self._on, self._base) if in_order else None
+        if moved is None or there is None:
+            now = tuple(made)
+            whole = NOT_AT_ALL if base == on and built[len(on) :] == now else None
+        else:
+            whole = there.and_behind(len(on), len(base), moved)
+        if whole == NOT_AT_ALL:
+            return self._finished(built, whole)  # all is in the place that it had
+        order, anew = base + tuple(made), {*self._made}
+        if whole is not None:
+            gone = {built[place] for place in whole.gone}
+            whole = whole if gone.isdisjoint(order[i] for _, i in whole.come) else None
+        names = self._base.operations
+        self._forget({n for n in self._dropped if n not in anew and n not in names}, order)
+        return self._finished(order, whole)
 
-    def _finished(self, order: tuple[str, ...]) -> Graph:
-        """order: that of the operations."""
+    def _finished(self, order: tuple[str, ...], moved: Exchange | None) -> Graph:
+        """order: that of the operations; moved: how it differs from what it was."""
         changes = self._find_changes()
         if not changes and order == self._built.order:
             return self._built
-        graph = Graph(self._in_line(order, changes))
+        graph = Graph(self._in_line(order, changes, moved))
         if self._in_order:
             graph.__dict__.update(order=order, is_in_order=True)
             since = Retyped(weak(self._built), self._retyped | self._dropped | {*self._made})
             known = Inference(self._inferrer.types, self._inferrer.constants, since=since)
             declare(graph, known)
             keep_names(graph, self._names)
-        remember_edit(graph, self._built, changes)
+        remember_edit(graph, self._built, changes, moved if self._in_order else None)
         return graph
 
-    def _in_line(self, order: tuple[str, ...], changes: Changes) -> Mapping[str, Operation]:
+    def _in_line(
+        self, order: tuple[str, ...], changes: Changes, moved: Exchange | None
+    ) -> Mapping[str, Operation]:
         """The operations in order: as they lie, where all that stays comes as it came, and nothing
         has been put behind it."""
         found, then = self._operations, self._built
-        as_they_lie = type(then.operations) is dict and not changes.added
-        if as_they_lie and is_without(order, then.names, changes.removed):
-            return found
+        if type(then.operations) is dict and not changes.added:
+            if moved is not None and then.is_in_order:
+                stay = not moved.come
+            else:
+                stay = is_without(order, then.names, changes.removed)
+            if stay:
+                return found
         return ArrangedMapping(found, order)
 
     def _edit_base(self, on: Graph) -> None:

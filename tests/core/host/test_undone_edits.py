@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document, Optimizer
@@ -138,6 +138,8 @@ def _some_wire(document: Document) -> Edge:
         max_size=8,
     ),
 )
+# Of a graph whose operations were not created in the order in which they run.
+@example(name="cond_gradients", doings=[("edit", 21), ("edit", 0)])
 def test_back_and_forth_lead_where_opening_does(
     document: Document, name: str, doings: list[tuple[str, int]]
 ) -> None:

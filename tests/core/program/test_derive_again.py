@@ -19,6 +19,7 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan import incremental
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.carry_over import find_moved
 from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, TensorRef
 from gradstep.core.host.program_reports import program_info
@@ -31,6 +32,7 @@ from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program import training_updates
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
+from gradstep.core.sequence_places import exchange
 from gradstep.core.train.optimizers import apply_updates
 from gradstep.core.train.update_ops import Updates
 from tests.support.drawn_share import share
@@ -143,6 +145,19 @@ def assert_same_program(again: Program, anew: Program) -> None:
     assert names[1] >= others[1]  # scopes that are empty now may be left
     one, other = ([(n, x.tobytes()) for n, x in p.initial.items()] for p in (again, anew))
     assert one == other
+
+
+def assert_moved_as_told(before: Graph, graph: Graph) -> None:
+    """Who asks how the order of names differs is told what it does differ by."""
+    moved = find_moved(before, graph)
+    if moved is None:
+        return  # it has to be looked for
+    come = [(place, graph.names[place]) for _, place in moved.come]
+    assert exchange(before.names, moved.gone, come) == [*graph.names]
+    assert {
+        before.names[place] for place in moved.gone
+    } == before.operations.keys() - graph.operations
+    assert {name for _, name in come} == graph.operations.keys() - before.operations
 
 
 def _values(threads: Scheduler) -> list[object]:
@@ -275,7 +290,8 @@ def _edit(drawn: Document, data: st.DataObject) -> None:
             data.draw(st.sampled_from(documents)) if undo else _edited(documents[-1], data.draw)
         )
         documents.append(document)
-        program = drop_unfinished(derive(document, {}, previous=program))
+        last, program = program, drop_unfinished(derive(document, {}, previous=program))
+        assert_moved_as_told(last.graph, program.graph)
         anew = drop_unfinished(derive(document, {}))
         assert_same_program(program, anew)
         threads, fresh = begin(program, BACKEND, before=threads), begin(anew, BACKEND)
