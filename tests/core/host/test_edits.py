@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from gradstep.core import overlaid_mapping
@@ -18,7 +18,7 @@ from gradstep.core.protocol import messages as m
 from tests.soak import documents
 from tests.soak.drawing import NothingError, draw_edit
 from tests.soak.engines import ServiceEngine
-from tests.soak.faults import Counts
+from tests.soak.faults import Counts, OverError
 from tests.soak.frames import Position, differences, frame_of, reading, told, wording
 from tests.soak.fresh import led
 from tests.soak.user import ProtocolUser
@@ -62,7 +62,10 @@ class Editor(ProtocolUser):
         elif what in ("undo", "redo", "kill"):
             getattr(self, what)()
         elif self.stop is not None and what in self.stop.legal:
-            self.control(what)
+            try:
+                self.control(what)
+            except OverError:  # an edit made a loop without an end
+                reject()
 
     def held(self) -> Document:
         """What the engine has of the document, which does not hang on how it is looked at."""
