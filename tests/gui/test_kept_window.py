@@ -26,6 +26,7 @@ def document(examples: Path) -> Path:
 def test_what_opening_a_document_takes_back_costs_no_window(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path
 ) -> None:
+    window_keeper.drop()  # of which nobody knows what was done with it
     driver = lend_window(document)
     window = driver.window
     layout = window.docks.current_layout()

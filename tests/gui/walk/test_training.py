@@ -86,6 +86,7 @@ def test_a_pause_is_at_the_end_of_a_step_and_an_edit_pauses(digits) -> None:
 def test_a_click_while_it_trains_pauses_and_goes_there(digits) -> None:
     user, training = digits, digits.workspace.training
     begin(user, 10**8)
+    user.wait(lambda: training.last > 100, "a middle that is not the first step")
     user.click_at(*point_on(user, training.last // 2))
     trained(user)
     stop = user.workspace.stop
