@@ -121,8 +121,8 @@ class _Seen:
             self.best, self.best_step = loss, step
         if step == 1 or is_last or step % self.every == 0:
             self._points.append((step, loss))
-            if time.monotonic() >= self._due:
-                self.send()
+        if time.monotonic() >= self._due:  # of a long run there may be no new point for minutes
+            self.send()
 
     def send(self) -> None:
         """Report what is new."""

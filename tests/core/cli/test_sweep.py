@@ -18,6 +18,7 @@ import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli import sweep
+from gradstep.core.cli.runs import sweep_run
 from gradstep.core.cli.runs.sweep_run import make_run
 from gradstep.core.document.document import CodeKind, Document, Optimizer
 from gradstep.core.errors import GradstepError
@@ -260,7 +261,6 @@ def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
     assert all(row["steps"] == 500 for row in result["rows"])
 
 
-@pytest.mark.engine_process
 @pytest.mark.slow
 def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
     """A run looks each 50 steps whether it is to end."""
@@ -294,6 +294,24 @@ def test_a_run_looks_each_50_steps_whether_to_end(tmp_path: Path) -> None:
         make_run(order)
     assert caught.value.kind == STOPPED
     assert news[-1]["step"] == 150
+
+
+def test_a_long_run_says_how_far_it_is_before_its_second_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_run, "_INTERVAL", 0.0)  # seconds: at each step
+    news = list[dict[str, Any]]()
+    order = {
+        "spec": {"number": 1, "values": {}},
+        "file": str(shrinking(tmp_path)),
+        "arguments": ["--steps=1000000000"],
+    }
+    with (
+        linked(WorkLink(lambda: len(news) > 2, news.append)),
+        pytest.raises(GradstepError),
+    ):
+        make_run(order)
+    assert [(each["step"], len(each["points"])) for each in news[:3]] == [(1, 1), (2, 0), (3, 0)]
 
 
 @pytest.mark.slow
