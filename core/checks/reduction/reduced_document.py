@@ -12,7 +12,6 @@ from gradstep.core.document.requests import main_request
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
-from gradstep.core.graph.number_kinds import kind_of
 
 Read = Callable[[Operation, int], np.ndarray | None]
 COTANGENT = "cotangent"  # the constant with which a gradient starts
@@ -110,16 +109,12 @@ def _bare(document: Document, operations: dict[str, Operation]) -> Document:
     return Document(graph=Graph(operations), code=code)
 
 
-def is_differentiable(array: np.ndarray) -> bool:
-    """Whether a gradient may be asked for with respect to it: it holds numbers with a fraction."""
-    return kind_of(array.dtype) in "fc"
-
-
 def float_inputs(graph: ReducedGraph, on_way: Collection[str] | None) -> Iterator[TensorRef]:
     """The constants that a gradient may be asked for. on_way: operations from which alone; None
     for any."""
     for stands, outside in graph.standing.items():
         value = graph.operations[stands.op].attrs["value"]
         assert isinstance(value, Constant)
-        if is_differentiable(value.array) and (on_way is None or outside.op in on_way):
+        differentiable = DType.of(value.array.dtype).is_differentiable
+        if differentiable and (on_way is None or outside.op in on_way):
             yield stands

@@ -11,7 +11,6 @@ from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.reduction.reduced_document import (
     ReducedGraph,
     float_inputs,
-    is_differentiable,
     of_gradient,
     of_value,
 )
@@ -20,6 +19,7 @@ from gradstep.core.checks.reduction.smaller_tensors import with_smaller_tensors
 from gradstep.core.checks.reduction.values_read import Iterations, ValuesRead
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import anywhere, loop_of, way_to
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.progress import tell_progress
@@ -78,8 +78,9 @@ class Reduction:
         place = self._place()
         began = frozenset[str]()
         if place is not None:
-            yield (first := self._from_floats_on(*place)), place[1]
-            began = began if place[1] else first
+            yield (began := self._from_floats_on(*place)), place[1]
+            if place[1]:  # they are in a loop, and the path is not
+                began = frozenset()
         path = [name for name in self._clues.path if name in self._graph]
         if place is not None and place[0] in path:
             at = path.index(place[0])
@@ -100,7 +101,7 @@ class Reduction:
                 if ref is None or ref.op in names or not (leading is None or ref.op in leading):
                     continue
                 array = self._values.read(op, number, iterations)
-                if array is not None and not is_differentiable(array):
+                if array is not None and not DType.of(array.dtype).is_differentiable:
                     names.add(ref.op)
                     stack.append(ref.op)
         return frozenset(names)
