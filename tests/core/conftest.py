@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,6 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimi
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
-from gradstep.core.host import engine_connection
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
@@ -22,10 +20,9 @@ from gradstep.core.host.workers import worker_process
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import Message
-from tests.support.forked_engine import ForkedWorker, Server, spawn_with
+from tests.support.forked_engine import ENTRY, ForkedWorker, Server, fork_engines
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
-ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
 
 
 @pytest.fixture
@@ -97,8 +94,7 @@ def client(
 ) -> Iterator[EngineClient]:
     """An engine of its own: forked, except where how it starts is the test's subject."""
     if request.node.get_closest_marker("engine_process") is None:
-        spawn = spawn_with(engine_server, engine_connection._spawn, ENGINE)
-        monkeypatch.setattr(engine_connection, "_spawn", spawn)
-    engine = EngineClient(ENGINE, on_event=events.append, on_death=deaths.append)
+        fork_engines(engine_server, monkeypatch, ENTRY)
+    engine = EngineClient(ENTRY, on_event=events.append, on_death=deaths.append)
     yield engine
     engine.close()

@@ -13,7 +13,6 @@ import os
 import queue
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,8 +31,8 @@ from gradstep.core.host.process.supervisor import children_of
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
 from tests.kill.tally import Tally
+from tests.support.forked_engine import ENTRY
 
-ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 NAMES = (  # loops, threads and queues, random numbers, several networks, summaries, custom Python
     "tutorial", "while_loop", "assign_in_loop", "lstm", "queue_train_validation", "dropout",
@@ -58,7 +57,7 @@ class Found(Tally):
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
     """So many kills; what came of them."""
     found = Found()
-    client = EngineClient(ENGINE)
+    client = EngineClient(ENTRY)
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from gradstep.core.host import engine_connection
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.protocol import messages as m
-from tests.kill.engine import ENGINE, Found, Walk, campaign
-from tests.support.forked_engine import Server, spawn_with
+from tests.kill.engine import Found, Walk, campaign
+from tests.support.forked_engine import ENTRY, Server, fork_engines
 
 
 class InProcess:
@@ -60,8 +59,7 @@ def test_the_journal_leads_back(part: int) -> None:
 
 @pytest.mark.slow
 def test_killed_engines_come_back(engine_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    spawn = spawn_with(engine_server, engine_connection._spawn, ENGINE)
-    monkeypatch.setattr(engine_connection, "_spawn", spawn)
+    fork_engines(engine_server, monkeypatch, ENTRY)
     found = campaign(4, 5, lambda _: None)
     assert found.cases == 4
     assert found.is_clean, found.notes

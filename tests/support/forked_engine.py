@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[2]
+ENTRY = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]  # starts an engine alone
 _MOST = 1 << 20  # bytes of a request
 _LATE = "gradstep.gpu.torch_device."  # what imports PyTorch, where that is and is wanted
 
@@ -235,38 +236,32 @@ def _become_engine(
         os._exit(status)
 
 
-def spawn_with(
+def fork_engines(
     server: Server,
-    real: Any,
-    command: Sequence[str],
-    confined: Sequence[str] = (),
+    monkeypatch: Any,
+    command: Sequence[str] = (),
     home: Path | None = None,
-) -> Any:
-    """For `gradstep.core.host.engine_connection`'s own: `command` and nothing else is forked, with
-    another home folder perhaps. confined: what starts an engine that confines itself, which is
-    forked, too, where the kernel has what that takes."""
-
-    def spawn(argv: Sequence[str]) -> Any:
-        from gradstep.core.program.sandbox.confinement import _why_not_from_within
-
-        asked = list(argv)
-        if asked == list(command):
-            return ForkedEngine(server, home)
-        if asked == list(confined) and not _why_not_from_within():
-            return ForkedEngine(server, home, confined=True)
-        return real(argv)
-
-    return spawn
-
-
-def fork_engines(server: Server, monkeypatch: Any) -> None:
-    """Every engine on this machine that is started from now on, until the test ends."""
+) -> None:
+    """What `command` starts is forked from now on until the test ends, with another home folder
+    perhaps; without one every engine on this machine, those that confine themselves, too, where the
+    kernel has what that takes."""
     from gradstep.core.host import engine_connection
     from gradstep.core.host.engine_client import local_engine
     from gradstep.core.host.process.engine_entry import CONFINED
+    from gradstep.core.program.sandbox.confinement import _why_not_from_within
 
-    command = local_engine()
-    spawn = spawn_with(server, engine_connection._spawn, command, [*command, CONFINED])
+    plain = [*command] or local_engine()
+    confined = [] if command else [*plain, CONFINED]
+    real = engine_connection._spawn
+
+    def spawn(argv: Sequence[str]) -> Any:
+        asked = list(argv)
+        if asked == plain:
+            return ForkedEngine(server, home)
+        if asked == confined and not _why_not_from_within():
+            return ForkedEngine(server, home, confined=True)
+        return real(argv)
+
     monkeypatch.setattr(engine_connection, "_spawn", spawn)
 
 

@@ -27,7 +27,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
-from tests.support.forked_engine import Server, spawn_with
+from tests.support.forked_engine import Server, fork_engines
 from tests.support.ssh_stand_in import OtherMachine
 
 SLOW = 30.0  # seconds that a loaded machine may take for anything
@@ -58,8 +58,7 @@ def connect(
 ) -> Iterator[Callable[..., EngineClient]]:
     if request.node.get_closest_marker("engine_process") is None:
         argv = read_address(machine.address).argv
-        spawn = spawn_with(engine_server, engine_connection._spawn, argv, home=machine.home)
-        monkeypatch.setattr(engine_connection, "_spawn", spawn)
+        fork_engines(engine_server, monkeypatch, argv, machine.home)
     clients: list[EngineClient] = []
 
     def connected(address: str = machine.address) -> EngineClient:

@@ -20,8 +20,8 @@ from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, confinement, landlock, seccomp
 from gradstep.core.program.sandbox.sandbox_profile import access
 from gradstep.core.protocol import messages as m
-from tests.core.conftest import ENGINE
 from tests.core.host.test_engine_process import control, opened, until
+from tests.support.forked_engine import ENTRY
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "assets" / "examples"
@@ -123,7 +123,7 @@ def filled(attempts: dict[str, str], victim: dict[str, Any]) -> dict[str, str]:
 def confined() -> Iterator[EngineClient]:
     os.environ["GRADSTEP_TEST_TOKEN"] = SECRET  # of a kind that is kept, so that it could be seen
     os.environ["MY_TOKEN"] = SECRET
-    client = EngineClient(ENGINE)
+    client = EngineClient(ENTRY)
     client.confined = True
     del os.environ["GRADSTEP_TEST_TOKEN"]
     client.start()
@@ -186,7 +186,7 @@ def test_examples_with_python_run_as_ever(
 @needs_sandbox
 @pytest.mark.slow
 def test_it_leaves_nothing_behind(pyfunc: Callable) -> None:
-    client, said = EngineClient(ENGINE, on_event=lambda e: said.append(e.text)), []
+    client, said = EngineClient(ENTRY, on_event=lambda e: said.append(e.text)), []
     client.confined = True
     try:
         opened(client, pyfunc("import os\ndef f(w):\n    print(os.environ['TMPDIR'])\n"))
