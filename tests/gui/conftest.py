@@ -120,6 +120,12 @@ def _make_window() -> MainWindow:
 KEEPER = WindowKeeper(_make_window)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A dialog that nobody answers waits inside Qt, where no signal reaches Python: only a thread can
+    end that, and the test's process with it."""
+    item.add_marker(pytest.mark.timeout(method="thread"))
+
+
 @pytest.fixture
 def window_keeper() -> WindowKeeper:
     """Holds the window between tests."""

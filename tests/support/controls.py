@@ -183,6 +183,7 @@ class Controls(Driver):
                 watch.stop()
                 try:
                     what(dialog)
+                    assert not dialog.isVisible(), f"'{dialog.windowTitle()}' is not answered"
                 except BaseException:
                     dialog.reject()  # else whoever opened it waits for ever
                     raise
@@ -203,8 +204,9 @@ class Controls(Driver):
                 QTest.keyClicks(field, str(path))
                 return accept.isEnabled()
 
+            self.click_at(field, field.rect().center())  # a field without the focus is Qt's to fill
             self.wait(is_taken, f"{path} to be taken")
-            self.click_at(accept, accept.rect().center())
+            QTest.keyClick(field, Qt.Key.Key_Return)  # a click would close the list of completions
 
         self.answer(typed)
 
