@@ -8,7 +8,7 @@ of the same type, so that its readers can stay, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +77,9 @@ class IncrementalResolver(Resolver):
         self.versions.update(previous.versions)  # type: ignore[arg-type]
         for name in needed.left:
             step = previous.steps[then[name]]
-            self._open(self._used(step), 0)
-            touched.move(name, self._used(step), set())
+            used = self._used(step)
+            self._open(self._made_other(name, used), 0)
+            touched.move(name, used, set())
             touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
@@ -97,7 +98,7 @@ class IncrementalResolver(Resolver):
         used = set() if old is None else self._used(old)
         sources = (self.where.get(ref.op, ()) for ref in op.inputs if ref is not None)
         names = {x for x in chain(used, *sources) if isinstance(x, str) and x in previous.versions}
-        self._open((x for x in names if (x,) in used or previous.variables[x].op == op.name), place)
+        self._open(self._made_other(op.name, used), place)
         read = names - touched.opened
         for name in read:
             self.versions[name] = self._versions_at(name, place)
@@ -116,6 +117,13 @@ class IncrementalResolver(Resolver):
 
     def _used(self, step: Step) -> set[Used]:
         return used_by(step, self.values, self.where)
+
+    def _made_other(self, name: str, used: Collection[Used]) -> Iterator[str]:
+        """The variables that an operation, which deals with these, writes or declares: without it
+        their versions are others. Who only reads them leaves them as they are."""
+        variables = self._previous.variables
+        names = (x for x in used if isinstance(x, str) and x in variables)
+        return (x for x in names if (x,) in used or variables[x].op == name)
 
     def _versions_at(self, variable: str, place: int) -> list[int]:
         """Those that it has when step number `place` begins, as far as that is as before."""
@@ -148,7 +156,7 @@ class IncrementalResolver(Resolver):
     def _put_variables_in_order(self) -> None:
         """In that in which they are declared."""
         assert self.touched is not None
-        if not self.touched.opened and not self.touched.stored:
+        if not self.touched.stored:
             return
         if list(self.variables) == list(self._previous.variables):
             return
@@ -272,8 +280,7 @@ class IncrementalResolver(Resolver):
         variable = self._previous.variables.get(storage)
         if variable is None or variable.op != name:
             return False
-        self.variables[storage] = variable
-        self.versions[storage] = [self._previous.versions[storage][0]]
+        self._store(storage, variable)
         return True
 
     def _types(self, op: Operation) -> Outputs:

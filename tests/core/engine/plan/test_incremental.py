@@ -19,6 +19,7 @@ from gradstep.core.engine.plan import incremental
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
@@ -83,7 +84,7 @@ def assert_same_plan(continued: Plan, anew: Plan) -> None:
     assert [continued.made_by[a] for a in number] == [anew.made_by[b] for b in number.values()]
     assert {made for v, made in enumerate(continued.made_by) if v not in number} <= {-1}
     assert continued.firsts.keys() == anew.firsts.keys()
-    assert continued.variables == anew.variables
+    assert [*continued.variables.items()] == [*anew.variables.items()]
     assert list(continued.versions) == list(anew.versions)
     assert [[number[v] for v in x] for x in continued.versions.values()] == [
         list(x) for x in anew.versions.values()
@@ -330,6 +331,47 @@ def test_a_reader_that_did_not_change_sees_an_update_that_is_new() -> None:
         recording.begin({"v": np.zeros(4, np.float32)})
         recording.run(0, len(plan.steps))
         assert (recording.value(plan.tensors[later.ref]) == value).all()
+
+
+def test_who_reads_a_variable_is_not_looked_at_when_another_reader_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All updates of an optimizer read the same variables: how far it is."""
+    build = GraphBuilder()
+    rate = build.variable("rate", "float32", ())
+    for number in range(20):
+        v = build.variable(f"v{number}", "float32", ())
+        build.one("AssignAdd", v, rate, name=f"update{number}")
+    graph = build.build()
+    less = Graph.of(op for op in graph if op.name != "update7")
+    targets = tuple(f"update{number}" for number in range(20))
+    initial = {op.name: np.float32(1) for op in graph if op.type == "VariableV2"}
+    looked: list[str] = []
+    look_at = incremental.IncrementalResolver._look_at
+
+    def counted(resolver: incremental.IncrementalResolver, op: Operation) -> Step:
+        looked.append(op.name)
+        return look_at(resolver, op)
+
+    monkeypatch.setattr(incremental.IncrementalResolver, "_look_at", counted)
+    run = Edited(Case(graph, (), targets, {}, initial))
+    run.to(graph, ())
+    plan, _ = run.to(less, ())
+    assert plan.exchanged is not None  # those that were touched alone are looked at
+    assert looked == []
+
+
+def test_variables_stay_in_order_when_one_is_declared_anew() -> None:
+    build = GraphBuilder()
+    variables = [build.variable(f"v{number}", "float32", ()) for number in range(12)]
+    total = build.one("AddN", *variables, name="total")
+    graph = build.build()
+    other = Graph.of(op.with_attrs(_note="seen") if op.name == "v0" else op for op in graph)
+    initial = {v.ref.op: np.float32(1) for v in variables}
+    run = Edited(Case(graph, (total.ref,), (), {}, initial))
+    run.to(graph, (total.ref,))
+    plan, _ = run.to(other, (total.ref,))
+    assert [*plan.variables] == [*initial]
 
 
 def test_what_is_deleted_is_no_tensor_even_if_nobody_had_asked_for_it() -> None:
