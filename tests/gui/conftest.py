@@ -121,8 +121,8 @@ KEEPER = WindowKeeper(_make_window)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A dialog that nobody answers waits inside Qt, where no signal reaches Python: only a thread can
-    end that, and the test's process with it."""
+    """A dialog that nobody answers waits inside Qt, where no signal reaches Python: only a thread
+    can end that, and the test's process with it."""
     item.add_marker(pytest.mark.timeout(method="thread"))
 
 
