@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPen
 
 from gradstep.gui.model.curve_points import Stretch
 
@@ -21,10 +21,11 @@ _WIDEST = 2  # pixels that a line has on either side of its points
 
 class CurveLine(pg.PlotCurveItem):  # type: ignore[misc]
     """Shows what `show` was told last. PyQtGraph's own asks for its bounds, number by number, some
-    ten times in each frame."""
+    ten times in each frame. dashed: as far as it is a line, and no strokes side by side."""
 
-    def __init__(self, color: QColor, width: float) -> None:
-        super().__init__(pen=pg.mkPen(color, width=width), connect="finite", antialias=True)
+    def __init__(self, color: QColor, width: float, dashed: bool = False) -> None:
+        self._dashed = dashed
+        super().__init__(pen=self._pen(color, width), connect="finite", antialias=True)
         self._box = QRectF()
         self._look: tuple[object, ...] = ()
 
@@ -67,7 +68,12 @@ class CurveLine(pg.PlotCurveItem):  # type: ignore[misc]
         if look != self._look:
             self._look = look
             self.opts["antialias"] = not hard
-            self.setPen(pg.mkPen(color, width=width))
+            self.setPen(self._pen(color, width, hard))
+
+    def _pen(self, color: QColor, width: float, hard: bool = False) -> QPen:
+        style = Qt.PenStyle.DashLine if self._dashed and not hard else Qt.PenStyle.SolidLine
+        pen: QPen = pg.mkPen(color, width=width, style=style)
+        return pen
 
 
 def _bounds(x: np.ndarray, y: np.ndarray, pixel: tuple[float, float]) -> QRectF:

@@ -65,7 +65,7 @@ class _Row(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
-        row.addWidget(_Swatch(color))
+        row.addWidget(Swatch(color, dashed=bool(curve.validates)))
         row.addWidget(_name(owner, curve))
         self.number = Text(theme, "text", mono(12))
         self.number.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -100,13 +100,15 @@ def _name(owner: CurveList, curve: Curve) -> QWidget:
     return text
 
 
-class _Swatch(QWidget):
-    """A short line in a curve's colour."""
+class Swatch(QWidget):
+    """A short line in a curve's colour, dashed as the curve is."""
 
-    def __init__(self, color: QColor) -> None:
+    def __init__(self, color: QColor, dashed: bool) -> None:
         super().__init__()
-        self._color = color
+        self._color, self._pieces = color, ((0, 5), (7, 5)) if dashed else ((0, 12),)
         self.setFixedSize(12, 12)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self).fillRect(0, 5, 12, 3, self._color)
+        painter = QPainter(self)
+        for left, width in self._pieces:
+            painter.fillRect(left, 5, width, 3, self._color)

@@ -278,14 +278,14 @@ class _Plot:
                 self.item.removeItem(line)
         self._curves, self._lines = curves, []
         self._caption.say(self._title)
-        for color in colors(self._theme, curves):
+        for curve, color in zip(curves, colors(self._theme, curves), strict=True):
             before: list[CurveLine] = []  # made when there is something to draw
-            raw = self._line(color, 1.5)
-            smooth = self._line(color, 2)
+            raw = self._line(curve, color, 1.5)
+            smooth = self._line(curve, color, 2)
             self._lines.append((before, raw, smooth))
 
-    def _line(self, color: QColor, width: float) -> CurveLine:
-        line = CurveLine(color, width)
+    def _line(self, curve: Curve, color: QColor, width: float) -> CurveLine:
+        line = CurveLine(color, width, dashed=bool(curve.validates))
         self.item.addItem(line, ignoreBounds=True)
         return line
 
@@ -392,7 +392,7 @@ class _Plot:
         earlier = self._owner.earlier.points_beside(curve)
         while len(lines) < len(earlier):
             pale = mix(color, self._theme.panel, 0.6 + 0.05 * len(lines))
-            lines.append(self._line(pale, 1))
+            lines.append(self._line(curve, pale, 1))
         for line, points in zip_longest(lines, earlier):
             known = None if points is None else points.stretch(start, stop, self._bins)
             x, heights = self._shown(_middle(known)) if known else (_NONE, _NONE)

@@ -20,6 +20,7 @@ from gradstep.gui.frame.action_record import can_train
 from gradstep.gui.look import theme
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.training import Training
+from gradstep.gui.panels.training.curve_list import Swatch
 from gradstep.gui.panels.training.plot_groups import PlotKey, group_of
 from gradstep.gui.panels.training.training_head import progress_words, read_steps
 from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
@@ -53,6 +54,22 @@ def test_nothing_is_drawn_before_there_is_something_to_draw(panel: Any) -> None:
     assert panel.plot is None
     assert "Train makes the steps" in panel.hint.text()
     assert [curve.title for curve in panel.training.curves] == ["loss"]
+
+
+def test_what_is_held_back_is_dashed(bench: Any, show: Callable[..., Any]) -> None:
+    """In the plot and beside its name, so that it is told apart without its colour."""
+    bench.open("digits_in_batches")
+    panel = show(TrainingPanel(bench.space), 1270, 260)
+    panel.training.steps = 2
+    panel.training.by_epochs = False
+    commands.train(bench.space)
+    plot = next(iter(panel.plot._plots.values()))
+    styles = [line.opts["pen"].style() for _, *lines in plot._lines for line in lines]
+    assert styles == [Qt.PenStyle.SolidLine] * 2 + [Qt.PenStyle.DashLine] * 2
+    swatches = [each for each in panel.curves.findChildren(Swatch) if each.isVisible()]
+    for swatch, dashed in zip(swatches, (False, True), strict=True):
+        image = swatch.grab().toImage()
+        assert (image.pixel(6, 6) != image.pixel(1, 6)) == dashed
 
 
 def test_a_key_makes_200_steps_and_a_click_leads_to_one(bench: Any, panel: Any, qtbot: Any) -> None:
