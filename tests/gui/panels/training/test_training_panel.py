@@ -56,7 +56,7 @@ def test_nothing_is_drawn_before_there_is_something_to_draw(panel: Any) -> None:
     assert [curve.title for curve in panel.training.curves] == ["loss"]
 
 
-def test_what_is_held_back_is_dashed(bench: Any, show: Callable[..., Any]) -> None:
+def test_what_is_held_back_is_dashed(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     """In the plot and beside its name, so that it is told apart without its colour."""
     bench.open("digits_in_batches")
     panel = show(TrainingPanel(bench.space), 1270, 260)
@@ -66,7 +66,8 @@ def test_what_is_held_back_is_dashed(bench: Any, show: Callable[..., Any]) -> No
     plot = next(iter(panel.plot._plots.values()))
     styles = [line.opts["pen"].style() for _, *lines in plot._lines for line in lines]
     assert styles == [Qt.PenStyle.SolidLine] * 2 + [Qt.PenStyle.DashLine] * 2
-    swatches = [each for each in panel.curves.findChildren(Swatch) if each.isVisible()]
+    qtbot.wait(1)  # the rows of before are gone
+    swatches = panel.curves.findChildren(Swatch)
     for swatch, dashed in zip(swatches, (False, True), strict=True):
         image = swatch.grab().toImage()
         assert (image.pixel(6, 6) != image.pixel(1, 6)) == dashed
