@@ -13,6 +13,7 @@ from gradstep.gui.model.loss_choice import losses_of
 from gradstep.gui.model.workspace import Workspace
 
 FAILED = "exception"  # why a run stopped
+CHANGED_MEANWHILE = "what the run gave is not written down: the document is another by now"
 
 
 def expect_run(workspace: Workspace) -> None:
@@ -34,6 +35,8 @@ def expect_run(workspace: Workspace) -> None:
         elif isinstance(reply, Expected) and workspace.document is document:
             difference = Difference.from_buffers(reply.members, buffers)
             _add(workspace, apply(document, difference), reply.count)
+        elif isinstance(reply, Expected):
+            workspace.say(CHANGED_MEANWHILE, "warning")
 
     workspace.debugger.request_of(document, request, arrived)
 

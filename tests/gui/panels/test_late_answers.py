@@ -11,6 +11,7 @@ import pytest
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
+from gradstep.gui.commands import expectation_commands
 
 Answers = list[Callable[[], None]]
 
@@ -126,3 +127,19 @@ def test_a_failure_is_over_once_something_else_is_done(bench: Any) -> None:
     assert bench.space.failure is not None
     bench.run("step")
     assert bench.space.failure is None
+
+
+def test_what_a_run_gave_before_an_edit_is_not_expected_after_it_and_that_is_said(
+    bench: Any, late: Answers
+) -> None:
+    space, said = bench.space, list[str]()
+    space.message.connect(lambda _, text: said.append(text))
+    commands.expect_run(space)
+    commands.rename(space, "c", "other")
+    renamed = space.document.expectations
+    come(late)
+    assert space.document.expectations == renamed
+    assert said == [expectation_commands.CHANGED_MEANWHILE]
+    commands.expect_run(space)
+    come(late)
+    assert len(space.document.expectations) > len(renamed)
