@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
-from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
@@ -49,14 +48,24 @@ def judge(path: Path, worst: float = WORST) -> Verdict:
     recorded = document.recorded
     assert recorded is not None
     wanted = {TensorRef.parse(name): c.array for name, c in recorded.values.items()}
-    program = derive(document)
+    told = _told_gradients(document)
+    program = derive(_asking(document, told))
+    there = {ref: g for ref in told if (g := program.gradients.get(ref)) is not None}
     session = Session(program.graph, initial=program.initial)
     feeds = {str(ref): array for ref, array in program.feeds.items()}
-    found = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
+    found = session.run([*wanted, *there.values()], feeds)
     allowed = max(worst, 8 * recorded.epsilon)  # bfloat16 keeps two digits
-    values = {str(ref): apart(found[ref], wanted[ref]) for ref in wanted}
-    gradients, one_sided = _gradients(document, program, feeds)
-    for name, by in _in_loops(program):
+    pairs = zip(wanted.items(), found, strict=False)
+    values = {str(ref): apart(value, array) for (ref, array), value in pairs}
+    own = dict(zip(there, found[len(wanted) :], strict=True))
+    behind, scales = _before_unknown(document), GradientScales(document.graph, recorded)
+    one_sided = [*_one_sided(told, own, behind)]
+    gradients = {
+        f"∂{ref}": apart(own[ref], array, scales.of(ref))
+        for ref, array in told.items()
+        if array is not None and ref in own and ref.op not in behind
+    }
+    for name, by in _in_loops(document):
         (gradients if name.startswith("∂") else values)[name] = by
     both = {**values, **gradients}
     off = sorted((name for name, by in both.items() if by > allowed), key=both.__getitem__)
@@ -67,34 +76,29 @@ def judge(path: Path, worst: float = WORST) -> Verdict:
     )  # fmt: skip
 
 
-def _gradients(document: Document, program: Program, feeds: Mapping[str, np.ndarray]
-               ) -> tuple[dict[str, float], list[str]]:  # fmt: skip
+def _told_gradients(document: Document) -> dict[TensorRef, np.ndarray | None]:
+    """What the framework gave; None for what it had none of."""
     recorded = document.recorded
-    assert recorded is not None
-    if not document.request.of:
-        return {}, []
-    wanted = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()
-              if TensorRef.parse(name).op not in recorded.remarks}  # fmt: skip
-    wrt = (*wanted, *(TensorRef.parse(n) for n in recorded.none))
-    request, before = GradientRequest(of=document.request.of, wrt=wrt), [*program.derived, None]
-    derived = differentiate(program.forward, request, previous=before[0])
-    there = {ref: g for ref in wrt if (g := derived.gradients.get(ref)) is not None}
-    session = Session(derived.graph, initial=program.initial)
-    found = dict(zip(there, session.run([*there.values()], feeds), strict=True))
-    behind, scales = _before_unknown(document), GradientScales(document.graph, recorded)
-    sided = [*_one_sided(wanted, found, recorded.none, behind)]
-    return {
-        f"∂{ref}": apart(found[ref], array, scales.of(ref))
-        for ref, array in wanted.items()
-        if ref in found and ref.op not in behind
-    }, sided
+    if recorded is None or not document.request.of:
+        return {}
+    there = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()}
+    meant = {ref: array for ref, array in there.items() if ref.op not in recorded.remarks}
+    return {**meant, **{TensorRef.parse(name): None for name in recorded.none}}
 
 
-def _in_loops(program: Program) -> Iterator[tuple[str, float]]:
-    """Of each tensor in a loop, and each gradient, in each iteration, how far they are apart."""
-    recorded = program.recorded
+def _asking(document: Document, wrt: Iterable[TensorRef]) -> Document:
+    """The same, asked for these gradients, by native rules, and not trained."""
+    request = GradientRequest(of=document.request.of, wrt=(*wrt,))
+    return document.with_(request=request, optimizers=())
+
+
+def _in_loops(document: Document) -> Iterator[tuple[str, float]]:
+    """Of each tensor in a loop, and each gradient, in each iteration of the document's own runs,
+    how far they are apart."""
+    recorded = document.recorded
     if recorded is None or not recorded.iterations:
         return
+    program = derive(document)
     own = OwnIterations(program, NumpyBackend())
     for name, kept in recorded.iterations.items():
         ref = TensorRef.parse(name)
@@ -139,14 +143,17 @@ def _before_unknown(document: Document) -> frozenset[str]:
     return frozenset(document.graph.ancestors(inputs))
 
 
-def _one_sided(wanted: Mapping[TensorRef, np.ndarray], found: Mapping[TensorRef, np.ndarray],
-               none: frozenset[str], behind: frozenset[str]) -> Iterator[str]:  # fmt: skip
-    for ref, array in wanted.items():
-        if ref not in found and np.any(array) and ref.op not in behind:
+def _one_sided(
+    told: Mapping[TensorRef, np.ndarray | None],
+    own: Mapping[TensorRef, np.ndarray],
+    behind: frozenset[str],
+) -> Iterator[str]:
+    for ref, array in told.items():
+        if array is None:
+            if np.any(own.get(ref, 0)):
+                yield f"∂{ref} is None there"
+        elif ref not in own and np.any(array) and ref.op not in behind:
             yield f"∂{ref} is None here"
-    for name in none:
-        if np.any(found.get(TensorRef.parse(name), 0)):
-            yield f"∂{name} is None there"
 
 
 def apart(found: np.ndarray, wanted: np.ndarray, zero: float = 0.0) -> float:
