@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.native.tensor_json import from_json
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
 
 _FOLDER = Path(__file__).parents[1] / "data" / "tensorflow"
 
@@ -45,6 +47,12 @@ def names() -> list[str]:
 def graph_bytes(name: str) -> bytes:
     """The binary GraphDef."""
     return _members()[f"{name}.pb"]
+
+
+@cache
+def document(name: str) -> Document:
+    """The graph as it is read; shared, as it is frozen."""
+    return from_pb(graph_bytes(name), f"{name}.pb")
 
 
 def initializer(name: str) -> str:

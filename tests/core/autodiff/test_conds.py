@@ -10,7 +10,6 @@ from gradstep.core.autodiff.reverse.tf_gradients import Gradient, gradients
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
@@ -24,7 +23,7 @@ LOSS = TensorRef("loss")
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("cond_v1", "cond_with_while")])
 def test_as_in_tensorflow(name: str) -> None:
     """Of the forward part of a graph that it wrote; the gradients it recorded are called d_*."""
-    whole = from_pb(written.graph_bytes(name), name).graph
+    whole = written.document(name).graph
     init = written.initializer(name)
     needed = whole.ancestors(["loss", *([init] if init else [])])
     build = GraphBuilder(Graph.of(op for op in whole if op.name in needed))

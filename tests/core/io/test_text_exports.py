@@ -19,7 +19,6 @@ from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.graphviz import to_dot
 from gradstep.core.io.open_document import read
 from gradstep.core.io.script.python_script import to_python
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.examples.build import EXAMPLES, FOLDER
@@ -112,13 +111,13 @@ def test_functions_of_one_file_are_written_once_and_those_of_one_name_stay_apart
 
 
 def test_a_tensor_among_the_attributes_is_written_as_one() -> None:
-    document = from_pb(tensorflow_graphs.graph_bytes("program_estimator"))
+    document = tensorflow_graphs.document("program_estimator")
     red = "bad_color=tf.make_tensor_proto(np.array([255, 0, 0, 255], np.uint8))"
     assert red in to_python(document).decode()
 
 
 def test_dot_draws_what_is_in_a_loop() -> None:
-    text = to_dot(from_pb(tensorflow_graphs.graph_bytes("map_fn_nested"))).decode()
+    text = to_dot(tensorflow_graphs.document("map_fn_nested")).decode()
     assert text.count("{") == text.count("}") == 5  # four loops, two of them in another
     assert text.index('"cluster map/while/While"') < text.index('"cluster map/while/map/while/W')
     assert '"map/while/NextIteration" -> "map/while/Merge" [label="next"' in text
@@ -128,7 +127,7 @@ def test_dot_draws_what_is_in_a_loop() -> None:
 @pytest.mark.parametrize("name", ["map_fn_nested", "dynamic_rnn_LSTMCell", "while_control_inputs"])
 def test_a_script_has_functions_for_a_loop(name: str) -> None:
     """What is in it is made there, or is another name of what TensorFlow makes."""
-    graph = from_pb(tensorflow_graphs.graph_bytes(name)).graph
+    graph = tensorflow_graphs.document(name).graph
     source = to_python(Document(graph=graph)).decode()
     loops = [op for op in within(graph) if op.type == "While"]
     tree = ast.parse(source)

@@ -11,7 +11,6 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.numerics import candidate_draws
 from tests.support import tensorflow_graphs
@@ -21,7 +20,7 @@ NAMES = [name for name in tensorflow_graphs.names() if name.startswith("sampler_
 
 @pytest.mark.parametrize("name", NAMES)
 def test_classes_are_tensorflows_in_every_run(name: str) -> None:
-    session = Session(from_pb(tensorflow_graphs.graph_bytes(name)).graph)
+    session = Session(tensorflow_graphs.document(name).graph)
     for step in tensorflow_graphs.steps(name):
         found = session.run([*step.fetches], step.feeds)
         for (ref, wanted), got in zip(step.fetches.items(), found, strict=True):

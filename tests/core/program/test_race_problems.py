@@ -14,7 +14,6 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.io.open_document import read
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of, races_of
@@ -160,7 +159,7 @@ RACES = {
 
 @pytest.mark.parametrize("name", RACES)
 def test_graphs_that_tensorflow_wrote(name: str) -> None:
-    program = derive(from_pb(tensorflow_graphs.graph_bytes(name)))
+    program = derive(tensorflow_graphs.document(name))
     assert [problem.node for problem in races_of(program)] == RACES[name]
 
 

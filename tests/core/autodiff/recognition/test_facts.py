@@ -23,7 +23,6 @@ from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.io.open_document import read
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle
@@ -183,7 +182,7 @@ RECORDED = [name for name in written.names() if b"gradients" in written.graph_by
 @pytest.mark.parametrize("name", RECORDED)
 def test_in_loops_branches_and_arrays_too(name: str) -> None:
     """Graphs of other tests: dynamic RNNs, TensorArrays, conds, gradients inside a cond."""
-    document = from_pb(written.graph_bytes(name), name)
+    document = written.document(name)
     feeds = next(written.steps(name)).feeds
     assert document.imported
     _require_equal(document, {TensorRef.parse(ref): x for ref, x in feeds.items()})

@@ -9,7 +9,6 @@ import pytest
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.lint_remedies import mend
 from gradstep.core.graph.model import Graph
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import tensorflow_graphs
@@ -105,13 +104,13 @@ def test_what_only_gives_a_first_value_is_no_update() -> None:
 
 
 def test_tensorflows_own_batch_norm_with_its_update_ops_is_not_forgotten() -> None:
-    document = from_pb(tensorflow_graphs.graph_bytes("batch_norm_update_ops"))
+    document = tensorflow_graphs.document("batch_norm_update_ops")
     assert not findings(document, "forgotten-average")
 
 
 def test_an_imported_training_that_does_not_wait_for_them_has_forgotten_them() -> None:
     """The same graph without the control dependencies of its loss or training operation."""
-    document = from_pb(tensorflow_graphs.graph_bytes("batch_norm_update_ops"))
+    document = tensorflow_graphs.document("batch_norm_update_ops")
     moves = {"AssignSub", "cond_2/Merge"}
     cut = [
         replace(op, control_inputs=tuple(n for n in op.control_inputs if n not in moves))

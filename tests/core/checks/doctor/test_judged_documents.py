@@ -17,7 +17,6 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.open_document import read
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.program.derive import derive
 from tests.support import tensorflow_graphs
 from tests.traces.trace_archive import traces
@@ -94,4 +93,4 @@ def test_recorded_networks(name: str) -> None:
 
 @pytest.mark.parametrize("name", tensorflow_graphs.names())
 def test_tensorflows_own_graphs(name: str) -> None:
-    assert said(from_pb(tensorflow_graphs.graph_bytes(name))) == set()
+    assert said(tensorflow_graphs.document(name)) == set()

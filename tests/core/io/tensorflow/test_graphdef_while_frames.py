@@ -36,11 +36,10 @@ FORWARD = (oracle.CASES.parent / "graphs" / "while_loop_forward.pbtxt").read_tex
 def test_a_graph_of_tensorflow(name: str) -> None:
     """It gives the recorded values, in one of the layouts, in turn; writing gives the nodes it was
     read from, and both kinds of file the same graph again."""
-    data = written.graph_bytes(name)
-    document = from_pb(data, name)
+    document = written.document(name)
     fast = bool(written.names().index(name) % 2)
     _check_runs(name, Session(document.graph, fast=fast))
-    nodes, again = _nodes(data), to_pb(document)
+    nodes, again = _nodes(written.graph_bytes(name)), to_pb(document)
     assert _nodes(again) == nodes
     assert comparable(from_pb(again, name).graph) == comparable(document.graph)
     kept = gradstep_file.to_bytes(document)
@@ -85,7 +84,7 @@ def test_stepping_there_and_back(name: str) -> None:
     step = next(written.steps(name))
     feeds = {ref: Constant(value) for ref, value in step.feeds.items()}
     fetches = tuple(TensorRef.parse(ref) for ref in step.fetches)
-    document = from_pb(written.graph_bytes(name), name).with_(feeds=feeds, fetches=fetches)
+    document = written.document(name).with_(feeds=feeds, fetches=fetches)
     session = DebugSession(derive(document, {}), NumpyBackend())
     session.run_to(next(op.name for op in document.graph if loop_of(op)))
     for _ in range(9):
@@ -104,7 +103,7 @@ def test_stepping_there_and_back(name: str) -> None:
 
 def test_arrays_and_stacks_are_seen_as_of_the_step() -> None:
     """Whatever a handle's arrays hold at a position, in the loop as around it, and back again."""
-    document = from_pb(written.graph_bytes("while_loop_with_gradient"))
+    document = written.document("while_loop_with_gradient")
     feeds = {"x:0": Constant(np.float32(2)), "n:0": Constant(np.int32(3))}
     document = document.with_(feeds=feeds, fetches=(TensorRef("dy_dx"),))
     session = DebugSession(derive(document, {}), NumpyBackend())
@@ -231,7 +230,7 @@ def test_a_copied_loop_has_names_of_its_own() -> None:
 
 
 def test_what_a_border_waits_for_can_be_renamed_and_removed() -> None:
-    graph = from_pb(written.graph_bytes("while_control_inputs")).graph
+    graph = written.document("while_control_inputs").graph
     renamed = _nodes(to_pb(Document(graph=edits.rename(graph, "first", "begin"))))
     assert renamed["loop/mul/Enter"][1] == ["x", "^begin"]
     removed = _nodes(to_pb(Document(graph=edits.remove(graph, ["z", "last", "last/value"]))))
@@ -242,7 +241,7 @@ def test_what_a_border_waits_for_can_be_renamed_and_removed() -> None:
 
 
 def test_what_a_loop_waits_for_its_variables_wait_for() -> None:
-    graph = from_pb(written.graph_bytes("tensor_array_dynamic")).graph
+    graph = written.document("tensor_array_dynamic").graph
     loop = next(op for op in graph if loop_of(op))
     waiting = Graph({**graph.operations, loop.name: replace(loop, control_inputs=("n",))})
     nodes = _nodes(to_pb(Document(graph=waiting)))
@@ -250,7 +249,7 @@ def test_what_a_loop_waits_for_its_variables_wait_for() -> None:
 
 
 def test_what_only_our_gradient_reads_has_no_node() -> None:
-    document = from_pb(written.graph_bytes("while_loop_with_gradient"))
+    document = written.document("while_loop_with_gradient")
     loop = next(op for op in document.graph if loop_of(op))
     trace = TensorRef(loop.name, len(loop_of(loop).variables))
     reader = Operation("reader", "IterationCount", (trace,))
