@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ def _members() -> Mapping[str, bytes]:
 def names() -> list[str]:
     """Graphs with gradients in them."""
     every = [name.removesuffix(".pb") for name in _members() if name.endswith(".pb")]
-    return [name for name in every if calls(name)]
+    return [name for name in every if _said(name)["calls"]]
 
 
 def graph_bytes(name: str) -> bytes:
@@ -80,12 +80,17 @@ def _numbers(rng: np.random.Generator, dims: Any, dtype: Any) -> np.ndarray:
     return rng.normal(size=shape).astype(dtype)
 
 
+@cache
+def _said(name: str) -> Any:
+    return json.loads(_members()[f"{name}.json"])
+
+
 def trainable(name: str) -> set[str]:
-    return set(json.loads(_members()[f"{name}.json"])["trainable"])
+    return set(_said(name)["trainable"])
 
 
-def calls(name: str) -> list[Call]:
-    facts = json.loads(_members()[f"{name}.json"])["calls"]
+@cache
+def calls(name: str) -> Sequence[Call]:
     return [
         Call(
             fact["scope"],
@@ -94,7 +99,7 @@ def calls(name: str) -> list[Call]:
             {TensorRef.parse(ref): _held(held) for ref, held in fact["gradients"].items()},
             {Edge.parse(edge): _held(held) for edge, held in fact["edges"].items()},
         )
-        for fact in facts
+        for fact in _said(name)["calls"]
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 
 import numpy as np
@@ -32,9 +33,13 @@ from tests.support import gradient_facts as facts
 TRAINED = [name for name in facts.names() if name.endswith(("_ref", "_resource"))]
 
 
-def stretches(document: Document) -> list[str]:
+@cache
+def derived(name: str) -> Program:
+    return derive(facts.document(name))
+
+
+def stretches(program: Program) -> list[str]:
     """The phases of a run's steps, in order."""
-    program = derive(document)
     plan = compile_plan(program.graph, program.fetches, program.targets)
     return [phase for phase, _ in groupby(step.op.phase.value for step in plan.steps)]
 
@@ -46,7 +51,7 @@ ONCE = ["embedding", "by_hand", "control_flow", "overridden", "residual_network"
 def test_a_run_goes_forward_back_and_updates(name: str) -> None:
     """Each once: what slots, counters and stacks of loops need stands where it belongs, and the
     counter that was made between two calls of tf.gradients, too."""
-    assert stretches(facts.document(name)) == ["forward", "backward", "update"]
+    assert stretches(derived(name)) == ["forward", "backward", "update"]
 
 
 def test_what_was_drawn_after_the_optimizer_is_computed_before_it() -> None:
@@ -69,15 +74,12 @@ def test_every_gradient_operation_belongs_to_a_forward_one(name: str) -> None:
     assert [op.name for op in inside if not op.origin] == []
     for op in inside:
         if op.type == "AddN":
-            assert op.output() in _held(document, TensorRef(op.origin))
+            of = TensorRef(op.origin)
+            assert op.output() in [one.gradients.get(of) for one in derived(name).derived]
 
 
 def _within(name: str, scopes: Sequence[str]) -> bool:
     return any(name.startswith(f"{scope}/") for scope in scopes)
-
-
-def _held(document: Document, ref: TensorRef) -> list[TensorRef | None]:
-    return [one.gradients.get(ref) for one in derive(document).derived]
 
 
 @pytest.mark.slow
@@ -89,7 +91,7 @@ def test_updates_and_slots() -> None:
     assert graph["beta1_power"].phase is Phase.UPDATE
     assert graph["w1/Adam/Assign"].phase is Phase.FORWARD  # it gives a first value
     assert graph["ExponentialDecay"].phase is Phase.FORWARD
-    slots = derive(facts.document("adam_resource")).slots
+    slots = derived("adam_resource").slots
     assert slots["w1"] == ("w1/Adam", "w1/Adam_1")
     clipped = facts.document("clipped").graph
     assert clipped["clip_by_global_norm/mul_1"].phase is Phase.UPDATE
@@ -119,7 +121,7 @@ def test_they_outlast_edits_of_something_else() -> None:
     renamed = document_edits.rename_operation(renamed, "loss", "error")
     (one,) = renamed.imported
     assert one.of == (TensorRef("error"),)
-    before, after = derive(document), derive(renamed)
+    before, after = derived("adam_ref"), derive(renamed)
     assert len(after.gradients) == len(before.gradients)
     assert after.gradients[TensorRef("product")] == before.gradients[TensorRef("MatMul")]
     assert document_edits.remove_operations(document, ["global_step"]).imported == document.imported
@@ -138,7 +140,9 @@ def test_they_outlast_a_renamed_scope(scope: str) -> None:
     assert [one.scope for one in renamed.imported] == [
         "elsewhere" if name == scope else name for name in scopes
     ]
-    for before, after in zip(derive(document).derived, derive(renamed).derived, strict=True):
+    for before, after in zip(
+        derived("residual_network").derived, derive(renamed).derived, strict=True
+    ):
         assert len(after.gradients) == len(before.gradients) > 60
         assert len(after.edges) == len(before.edges)
 
