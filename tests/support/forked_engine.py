@@ -40,14 +40,26 @@ class ForkedEngine:
         environment = {**os.environ, **own}
         self._fork(server, environment, str(home or os.getcwd()), "confined" if confined else "")
 
-    def _fork(self, server: Server, environment: Mapping[str, str], folder: str, kind: str) -> None:
+    def _fork(
+        self,
+        server: Server,
+        environment: Mapping[str, str],
+        folder: str,
+        kind: str,
+        arguments: Sequence[str] = (),
+    ) -> None:
         ours, theirs = _pipes()
         self._end, told = os.pipe()
         self.stdin = os.fdopen(ours[0], "wb")
         self.stdout, self.stderr = (os.fdopen(pipe, "rb") for pipe in ours[1:])
         self.returncode: int | None = None
         self._lock = threading.Lock()
-        request = {"environment": {**environment}, "folder": folder, "kind": kind}
+        request = {
+            "environment": {**environment},
+            "folder": folder,
+            "kind": kind,
+            "arguments": [*arguments],
+        }
         self.pid = server.fork([*theirs, told], request)
         for pipe in (*theirs, told):
             os.close(pipe)
@@ -90,6 +102,29 @@ class ForkedWorker(ForkedEngine):
         with self.stderr as lines:
             for line in lines:
                 sys.stderr.write(line.decode(errors="replace"))
+
+
+class ForkedCommand(ForkedEngine):
+    """`gradstep` with these arguments, in a clean environment."""
+
+    def __init__(self, server: Server, arguments: Sequence[object]) -> None:
+        from gradstep.core.program.sandbox import kept
+
+        self._fork(server, kept(os.environ), os.getcwd(), "command", [*map(str, arguments)])
+
+    def communicate(self, text: str = "") -> subprocess.CompletedProcess[str]:
+        """Give it that, and wait for its end: what `subprocess.run` answers."""
+        errors: list[bytes] = []
+        reading = threading.Thread(target=lambda: errors.append(self.stderr.read()))
+        reading.start()
+        with self.stdin, self.stdout, self.stderr:
+            self.stdin.write(text.encode())
+            self.stdin.close()
+            said = self.stdout.read()
+            reading.join()
+        return subprocess.CompletedProcess(
+            "gradstep", self.wait(), *map(bytes.decode, (said, *errors))
+        )
 
 
 class Server:
@@ -206,9 +241,15 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(
-    pipes: Sequence[int], environment: dict[str, str], folder: str, kind: str
+    pipes: Sequence[int],
+    environment: dict[str, str],
+    folder: str,
+    kind: str,
+    arguments: Sequence[str],
 ) -> NoReturn:
-    """kind: "confined", one that confines itself; "worker", the process of a pool instead."""
+    """kind: "confined", one that confines itself; instead of one "worker", the process of a pool,
+    or "command", that of the command line with these arguments."""
+    from gradstep.core.cli.command_line import main
     from gradstep.core.cli.engine import window_console
     from gradstep.core.host.process.engine_entry import run_engine
     from gradstep.core.host.workers.worker_entry import run_worker
@@ -229,6 +270,12 @@ def _become_engine(
         os.environ.update(environment)
         if kind == "worker":
             status = run_worker(Gradstep().devices)
+        elif kind == "command":
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            sys.stdin = os.fdopen(0)  # anew: of the server's own some are files
+            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+            status = main(arguments, Gradstep())
+            sys.stdout.flush()
         else:
             status = run_engine(Gradstep().devices, kind == "confined", window_console)
     finally:

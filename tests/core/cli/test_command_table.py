@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -21,6 +23,7 @@ from gradstep.main import Gradstep
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support import tensorflow_graphs
+from tests.support.forked_engine import ForkedCommand, Server
 
 ROOT = Path(__file__).parents[3]
 GRAPHS = ROOT / "tests" / "data" / "oracle" / "graphs"
@@ -178,11 +181,10 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
     assert len(result.err.splitlines()) == 2
 
 
-def _process(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "main.py", *arguments],
         cwd=ROOT,
-        input=stdin,
         capture_output=True,
         text=True,
         timeout=60,
@@ -192,7 +194,7 @@ def _process(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.slow
-def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_process(capsys: pytest.CaptureFixture[str], engine_server: Server) -> None:
     done = _process("grad", str(TUTORIAL), "--of", "loss", "--wrt", "c", "--json")
     assert done.returncode == 0
     assert done.stderr == ""
@@ -201,7 +203,7 @@ def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match=r"^0$"):
             cli_main.main([word], Gradstep())
         assert said in capsys.readouterr().out
-    talked = _process("debug", str(TUTORIAL), stdin="step\nquit\n")
+    talked = ForkedCommand(engine_server, ["debug", TUTORIAL]).communicate("step\nquit\n")
     assert talked.returncode == 0
     assert "[step] run 1, step 1" in talked.stdout
 
@@ -296,13 +298,14 @@ def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
     value = {"value": Constant(np.float32(2))}
     gradstep_file.save(path, Document(graph=Graph.of([Operation("größe", "Const", attrs=value)])))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    for flags in ([], ["--json"]):
-        command = [sys.executable, "main.py", "run", str(path), *flags]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
-        if flags:
-            assert json.loads(done.stdout)["runs"][0]["fetches"]["größe"]["data"] == 2
-        else:
-            assert done.stdout.startswith(b"gr\\xf6\\xdfe")
+    command = [sys.executable, "main.py", "run", str(path)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    assert done.stdout.startswith(b"gr\\xf6\\xdfe")
+    ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with contextlib.redirect_stdout(ascii_only):
+        assert cli_main.main(["run", str(path), "--json"], Gradstep()) == 0
+    ascii_only.seek(0)
+    assert json.load(ascii_only)["runs"][0]["fetches"]["größe"]["data"] == 2
 
 
 def test_a_cycle_is_named_where_it_keeps_a_graph_from_running(cli: Cli, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from gradstep.core.document.document import CodeKind
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import landlock
+from tests.support.forked_engine import ForkedCommand, Server
 
+Command = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).parents[3]
 SOURCE = """
 import os
@@ -62,17 +65,19 @@ def np_array(numbers: list[float]) -> Any:
     return np.array(numbers, np.float32)
 
 
-def gradstep(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "main.py"), *arguments],
-        env={**os.environ, "MY_TOKEN": "GR4D"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+@pytest.fixture
+def gradstep(engine_server: Server) -> Command:
+    """The command, in a process that it confines; the first test has one as users have it."""
+    return lambda *arguments: ForkedCommand(engine_server, arguments).communicate()
 
 
 @pytest.mark.slow
 def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
     fed = f"data=@{file.parent / 'fed.npy'}"
-    done = gradstep("run", str(file), "--fetch", "loss", "--feed", fed, "--sandbox")
+    done = subprocess.run(
+        [sys.executable, ROOT / "main.py", "run", file, "--fetch=loss", "--feed", fed, "--sandbox"],
+        env={**os.environ, "MY_TOKEN": "GR4D"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "0.66369414" in done.stdout
     assert done.stderr.splitlines()[:4] == [
@@ -81,7 +86,9 @@ def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> None:
+def test_a_folder_that_a_pattern_names_is_read(
+    gradstep: Command, file: Path, tmp_path: Path
+) -> None:
     from PIL import Image
 
     (tmp_path / "images").mkdir()
@@ -93,7 +100,9 @@ def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["kept/m.ckpt-2", "kept/m.ckpt-2.index", "kept"])
-def test_a_checkpoint_is_read_with_its_data(file: Path, tmp_path: Path, place: str) -> None:
+def test_a_checkpoint_is_read_with_its_data(
+    gradstep: Command, file: Path, tmp_path: Path, place: str
+) -> None:
     from gradstep.core.io.tensorflow.bundle_writer import write_bundle
     from gradstep.core.io.tensorflow.checkpoint_state import write_state
 
@@ -107,7 +116,9 @@ def test_a_checkpoint_is_read_with_its_data(file: Path, tmp_path: Path, place: s
 
 
 @pytest.mark.slow
-def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path) -> None:
+def test_event_logs_are_written_and_documents_are_not(
+    gradstep: Command, file: Path, tmp_path: Path
+) -> None:
     logs = tmp_path / "logs"
     done = gradstep("train", str(file), "--steps", "2", "--logdir", str(logs), "--sandbox")
     assert done.returncode == 0, done.stderr
@@ -119,7 +130,7 @@ def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_doctor_says_what_there_is() -> None:
+def test_doctor_says_what_there_is(gradstep: Command) -> None:
     done = gradstep("doctor")
     assert f"Landlock, version {landlock.abi()}" in done.stdout
     assert "PR_SET_PDEATHSIG" in done.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -33,6 +32,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.sweep.sweep_folder import SweepFolder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
+from tests.support.forked_engine import ForkedCommand, Server
 
 pytestmark = pytest.mark.usefixtures("forked_workers")
 
@@ -219,38 +219,24 @@ def test_a_killed_worker_costs_nothing_but_its_steps(
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, engine_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, out = shrinking(tmp_path), tmp_path / "o"
     rates = "learning_rate=0.01:0.03:log8"
-    asked = [str(word) for word in ("sweep", file, "--set", rates, "--set", "scale=0")]
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            ROOT / "main.py",
-            *asked,
-            "--steps",
-            "500",
-            "--workers",
-            "1",
-            "--out",
-            out,
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    words = ("sweep", file, "--set", rates, "--set", "scale=0", "--steps", 500, "--workers", 1)
+    process = ForkedCommand(engine_server, [*words, "--out", out])
     deadline = time.monotonic() + LONG
     while not (out / "rows.jsonl").exists():
-        assert process.poll() is None, process.communicate()[0]
+        assert process.poll() is None, process.communicate().stderr
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=LONG)[0]
+    os.kill(process.pid, signal.SIGINT)
+    done = process.communicate()
+    said = done.stdout + done.stderr
     before = SweepFolder.find(out).rows()
     if len(before) == 8:
         pytest.skip("it was over before it could be stopped")
-    assert process.returncode == 130
+    assert done.returncode == 130
     assert (
         f"{len(before)} of 8 runs are over; gradstep sweep --resume {out} makes the others" in said
     )
@@ -315,22 +301,18 @@ def test_a_long_run_says_how_far_it_is_before_its_second_point(
 
 
 @pytest.mark.slow
-def test_it_ends_with_its_input(tmp_path: Path) -> None:
+def test_it_ends_with_its_input(tmp_path: Path, engine_server: Server) -> None:
     """As a window that is gone lets it end: cooperatively, with what is over kept."""
     file, out = shrinking(tmp_path), tmp_path / "o"
-    words = ["sweep", str(file), "--set=learning_rate=0.01", "--steps=2000000", "--out", str(out)]
-    process = subprocess.Popen(
-        [sys.executable, ROOT / "main.py", *words, "--end-with-input", "--json"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    words = ("sweep", file, "--set=learning_rate=0.01", "--steps=2000000", "--out", out)
+    process = ForkedCommand(engine_server, [*words, "--end-with-input", "--json"])
     deadline = time.monotonic() + LONG
     while not (out / "curves" / "1.csv").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    said = process.communicate(timeout=LONG)[0]  # closes its input
-    assert json.loads(said)["stopped"]
-    assert process.returncode == 130
+    done = process.communicate()  # closes its input
+    assert json.loads(done.stdout)["stopped"]
+    assert done.returncode == 130
 
 
 @pytest.mark.slow
@@ -398,10 +380,11 @@ def test_the_sandbox_holds_in_the_workers(
     file = tmp_path / "python.gradstep"
     gradstep_file.save(file, document.with_(code=code))
     words = ("sweep", file, "--set", "learning_rate=0.1,0.2", "--steps", 3, "--workers", 1)
-    untrusted = cli(*words, "--json").json["rows"]
-    assert all("is not trusted" in row["error"]["message"] for row in untrusted)
     confined = cli(*words, "--sandbox", "--out", tmp_path / "o", "--json").json["rows"]
     assert [row["error"] for row in confined] == [None, None]
+    monkeypatch.setattr(sweep, "open_workers", lambda args, folder, tell: InProcess())
+    untrusted = cli(*words, "--json").json["rows"]
+    assert all("is not trusted" in row["error"]["message"] for row in untrusted)
     free = cli(*words, "--trust", "--json").json["rows"]
     assert "it could write" in free[0]["error"]["message"]
 
