@@ -104,6 +104,14 @@ class ForkedWorker(ForkedEngine):
                 sys.stderr.write(line.decode(errors="replace"))
 
 
+class ForkedReader(ForkedEngine):
+    """The same to `gradstep.core.host.file_reader`, which hears no errors."""
+
+    def __init__(self, server: Server, folder: str, environment: Mapping[str, str]) -> None:
+        self._fork(server, environment, folder, "reader")
+        self.stderr.close()
+
+
 class ForkedCommand(ForkedEngine):
     """`gradstep` with these arguments, in a clean environment."""
 
@@ -248,9 +256,10 @@ def _become_engine(
     arguments: Sequence[str],
 ) -> NoReturn:
     """kind: "confined", one that confines itself; instead of one "worker", the process of a pool,
-    or "command", that of the command line with these arguments."""
+    "reader", that of a file, or "command", that of the command line with these arguments."""
     from gradstep.core.cli.command_line import main
     from gradstep.core.cli.engine import window_console
+    from gradstep.core.host.file_worker import main as read_file
     from gradstep.core.host.process.engine_entry import run_engine
     from gradstep.core.host.workers.worker_entry import run_worker
     from gradstep.core.program.sandbox import bubblewrap, kept
@@ -270,6 +279,8 @@ def _become_engine(
         os.environ.update(environment)
         if kind == "worker":
             status = run_worker(Gradstep().devices)
+        elif kind == "reader":
+            status = read_file()
         elif kind == "command":
             signal.signal(signal.SIGINT, signal.default_int_handler)
             sys.stdin = os.fdopen(0)  # anew: of the server's own some are files

@@ -9,8 +9,10 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,7 +23,7 @@ from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
-from gradstep.core.host import document_message
+from gradstep.core.host import document_message, file_reader
 from gradstep.core.host.document_message import DocumentSent, pack, unpack
 from gradstep.core.host.file_reader import ROOT, FileReader
 from gradstep.core.host.file_worker import ReadFile
@@ -33,15 +35,31 @@ from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
 from tests.support import saved_models
+from tests.support.forked_engine import ForkedReader, Server
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
 
 @pytest.fixture
 def reader() -> Iterator[FileReader]:
+    """Started as users have it."""
     process = FileReader()
     yield process
     process.close()
+
+
+@pytest.fixture
+def forked_readers(engine_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start Python with what reading takes is most of its time; what is forked has imported all,
+    so that which modules there are before it confines itself is for the others to hold."""
+
+    def start(command: Sequence[str], *, cwd: Path, env: dict[str, str], **_: object) -> Any:
+        assert [*command][1:] == ["-m", "gradstep.core.host.file_worker"]
+        return ForkedReader(engine_server, str(cwd), env)
+
+    monkeypatch.setattr(
+        file_reader, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start})
+    )
 
 
 def same(path: Path, document: Document) -> None:
@@ -110,6 +128,7 @@ def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_readers")
 def test_what_is_wrong_with_a_file_is_said_as_elsewhere(tmp_path: Path) -> None:
     gradstep_file.save(tmp_path / "tutorial.gradstep", Document())
     for path, limit in ((tmp_path / "toturial.gradstep", 1 << 30), (EXAMPLES[0], 1000)):
@@ -129,6 +148,7 @@ def slow_file(folder: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_readers")
 def test_a_process_that_is_killed_and_one_that_takes_too_long(tmp_path: Path) -> None:
     path = slow_file(tmp_path)
     reader = FileReader()
@@ -178,28 +198,35 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
     assert done.stdout.split() == ["True", "0"], done.stderr
 
 
+def with_a_part(folder: Path, place: str) -> Path:
+    """A model whose weight is there."""
+    made = onnx.graph([onnx.node("Identity", "w", "y")], {}, {})
+    made.output.add(name="y")
+    held = made.initializer.add(name="w", data_type=1, dims=[3], data_location=1)
+    held.external_data.add(key="location", value=place)
+    (folder / "model.onnx").write_bytes(onnx.model(made))
+    return folder / "model.onnx"
+
+
 @pytest.mark.slow
-def test_parts_beside_a_model_are_read_and_nothing_else(tmp_path: Path) -> None:
-    """In the confined process, from the folder of an .onnx alone."""
+def test_parts_beside_a_model_are_read(reader: FileReader, tmp_path: Path) -> None:
+    """In the confined process, which has all that takes when it begins."""
     weight = np.float32([1, 2, 3])
     (tmp_path / "weights.bin").write_bytes(weight.tobytes())
-    (tmp_path / ".hidden").write_bytes(weight.tobytes())
-
-    def model(place: str, name: str = "model.onnx") -> Path:
-        made = onnx.graph([onnx.node("Identity", "w", "y")], {}, {})
-        made.output.add(name="y")
-        held = made.initializer.add(name="w", data_type=1, dims=[3], data_location=1)
-        held.external_data.add(key="location", value=place)
-        path = tmp_path / name
-        path.write_bytes(onnx.model(made))
-        return path
-
-    document, *_ = FileReader().read(model("weights.bin"))
+    document, _ = reader.read(with_a_part(tmp_path, "weights.bin"))
     np.testing.assert_array_equal(document.initial["w"].array, weight)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("forked_readers")
+def test_nothing_but_parts_beside_a_model_is_read(tmp_path: Path) -> None:
+    """From the folder of an .onnx alone."""
+    for name in ("weights.bin", ".hidden"):
+        (tmp_path / name).write_bytes(bytes(12))
     places = [".hidden"] if not sandbox.why_not() else []
     for place in [*places, "nowhere", "../weights.bin"]:
         with pytest.raises(GradstepError, match=r"model\.onnx.*cannot be read"):
-            FileReader().read(model(place))
+            FileReader().read(with_a_part(tmp_path, place))
 
 
 @pytest.mark.slow
@@ -212,6 +239,7 @@ def test_what_is_in_the_folders_of_a_model_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked_readers")
 def test_a_process_that_reads_ends_when_nobody_waits(tmp_path: Path) -> None:
     """As when the window is killed: it cannot tell it to."""
     reader = FileReader()
