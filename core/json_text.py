@@ -28,13 +28,37 @@ def why_unreadable(error: Exception) -> str:
 
 
 def _write(value: Any, indent: int) -> str:
-    line = _line(value)
-    if indent + len(line) <= _WIDTH or not isinstance(value, list | dict) or not value:
-        return line
+    many = isinstance(value, list | dict) and value
+    if not many or _room(value, _WIDTH - indent) >= 0:
+        line = _line(value)
+        if not many or indent + len(line) <= _WIDTH:
+            return line
     if isinstance(value, dict):
         parts = [f"{_line(k)}: {_write(v, indent + 2)}" for k, v in sorted(value.items())]
         return _block("{", parts, "}", indent)
     return _block("[", [_write(item, indent + 2) for item in value], "]", indent)
+
+
+def _room(value: Any, room: int) -> int:
+    """What is left of so many places behind `value`, at most; below 0 it has none on the line. So
+    that whole documents are not written at each level, to see that they are long."""
+    if isinstance(value, str):
+        return room - len(value) - 2
+    if isinstance(value, dict):
+        room -= 2 * len(value)  # braces, and what is between two
+        for key, each in value.items():
+            if room < 0:
+                break
+            room = _room(each, room - len(key) - 4)
+        return room
+    if isinstance(value, list):
+        room -= 2 * len(value)
+        for each in value:
+            if room < 0:
+                break
+            room = _room(each, room)
+        return room
+    return room - 1
 
 
 def _block(opening: str, parts: list[str], closing: str, indent: int) -> str:
