@@ -26,7 +26,7 @@ import json, os, time
 from tests.fuzz import workers
 from tests.fuzz.failure import CodeRunError
 
-workers.SECONDS = 1
+workers.SECONDS = 0.2
 
 def attempt(number):
     if number == 1:

@@ -33,10 +33,10 @@ def test_a_command_that_takes_too_long_ends(cli: Cli, command: tuple[str, ...]) 
 @pytest.mark.slow
 def test_a_script_tells_what_it_did_until_then(cli: Cli) -> None:
     script = "; ".join(f"run_to {1 + 9999 * number}:0" for number in range(100))
-    result = cli("debug", TUTORIAL, "--script", script, "--timeout", "2", "--json")
+    result = cli("debug", TUTORIAL, "--script", script, "--timeout", "1", "--json")
     assert result.status == 124
     said = result.json
-    assert said["error"]["message"].startswith("it was not done after 2 s")
+    assert said["error"]["message"].startswith("it was not done after 1 s")
     assert said["commands"][0]["stop"]["run"] == 1
     assert said["commands"][-1]["stop"]["reason"] in ("pause", "goto")  # or just between two
     assert len(said["commands"]) < 100
