@@ -30,7 +30,7 @@ from tests.bench.choices import Choices
 from tests.bench.contestant import environment
 from tests.bench.spread import Spread
 from tests.bench.targets import CANVAS, DEBUG, PYTHON, RUNNING, SIZES, TRAINING
-from tests.support.forked_engine import Server, fork_engines
+from tests.support.forked_engine import Server, fork_engines, fork_readers
 
 TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING, train: TRAINING}
 
@@ -105,6 +105,7 @@ def test_the_canvas_is_measured_in_every_way(
 ) -> None:
     """A small graph, a frame or two of each kind."""
     fork_engines(engine_server, monkeypatch)
+    fork_readers(engine_server, monkeypatch)
     monkeypatch.setattr(training, "QUIET", 0.02)
     monkeypatch.setattr(training.Sitting, "furnish", lambda self: None)  # dozens of panels
     monkeypatch.setattr(reacting, "STEPS", 2)

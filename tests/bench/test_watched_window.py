@@ -10,10 +10,15 @@ from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
 from tests.bench.watched_window import WatchedWindow
+from tests.support.forked_engine import Server, fork_engines, fork_readers
 
 
 @pytest.fixture
-def watched(qapp: QApplication) -> Iterator[WatchedWindow]:
+def watched(
+    qapp: QApplication, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WatchedWindow]:
+    fork_engines(engine_server, monkeypatch)
+    fork_readers(engine_server, monkeypatch)
     found = WatchedWindow(60)
     yield found
     found.close()

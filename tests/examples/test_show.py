@@ -15,13 +15,14 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.gui.look import theme
 from gradstep.gui.panels.welcome import example_card
 from tests.examples import show
-from tests.support.forked_engine import Server, fork_engines
+from tests.support.forked_engine import Server, fork_engines, fork_readers
 
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, engine_server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two examples, of which one is wrong, and a place for their pictures."""
     fork_engines(engine_server, monkeypatch)
+    fork_readers(engine_server, monkeypatch)
     good = gradstep_file.load(show.FOLDER / "gather.gradstep")
     gradstep_file.save(tmp_path / "gather.gradstep", good)
     wrong = replace(good.expectations[1], value=Constant([9.0, 9, 9]))

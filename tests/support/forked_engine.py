@@ -23,6 +23,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[2]
@@ -321,6 +322,18 @@ def fork_engines(
         return real(argv)
 
     monkeypatch.setattr(engine_connection, "_spawn", spawn)
+
+
+def fork_readers(server: Server, monkeypatch: Any) -> None:
+    """Every process that reads a file is forked until the test ends."""
+    from gradstep.core.host import file_reader
+
+    def start(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], **_: object) -> Any:
+        assert [*command][1:] == ["-m", "gradstep.core.host.file_worker"]
+        return ForkedReader(server, str(cwd), env)
+
+    forking = SimpleNamespace(**{**vars(subprocess), "Popen": start})
+    monkeypatch.setattr(file_reader, "subprocess", forking)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,8 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,7 +21,7 @@ from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
-from gradstep.core.host import document_message, file_reader
+from gradstep.core.host import document_message
 from gradstep.core.host.document_message import DocumentSent, pack, unpack
 from gradstep.core.host.file_reader import ROOT, FileReader
 from gradstep.core.host.file_worker import ReadFile
@@ -35,7 +33,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
 from tests.support import saved_models
-from tests.support.forked_engine import ForkedReader, Server
+from tests.support.forked_engine import Server, fork_readers
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -52,14 +50,7 @@ def reader() -> Iterator[FileReader]:
 def forked_readers(engine_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """To start Python with what reading takes is most of its time; what is forked has imported all,
     so that which modules there are before it confines itself is for the others to hold."""
-
-    def start(command: Sequence[str], *, cwd: Path, env: dict[str, str], **_: object) -> Any:
-        assert [*command][1:] == ["-m", "gradstep.core.host.file_worker"]
-        return ForkedReader(engine_server, str(cwd), env)
-
-    monkeypatch.setattr(
-        file_reader, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start})
-    )
+    fork_readers(engine_server, monkeypatch)
 
 
 def same(path: Path, document: Document) -> None:
