@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QEvent, QObject, QPoint, Qt, QTimer
@@ -19,9 +20,9 @@ from gradstep.gui.model.background_work import is_under_way
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
 SETTLED = 0.05  # seconds within which what is about to happen is waited for
-ROUNDS = (
-    3  # of the event loop in which nothing may come: one paints what the one before has changed
-)
+PAUSE = 0.002  # seconds between two looks at what is under way
+# Of the event loop, in which nothing may come: one paints what the one before has changed.
+ROUNDS = 3
 
 
 class Driver:
@@ -44,7 +45,8 @@ class Driver:
         opened: list[bool] = []
         self.workspace.document_opened.connect(lambda: opened.append(True))
         self.window.files.open(path, limit=memory)
-        self.wait(lambda: bool(opened), f"{path.name} to open")
+        with _unpainted(self.window):
+            self.wait(lambda: bool(opened), f"{path.name} to open")
         self.settle()
 
     def key(self, keys: str) -> None:
@@ -79,27 +81,37 @@ class Driver:
         end = time.monotonic() + PATIENCE
         quiet, rounds = time.monotonic(), 0  # since when, and for how many rounds, it was idle
         while rounds < ROUNDS:
-            QApplication.processEvents()
+            self._let_live()
             if not self.workspace.is_idle:
-                quiet, rounds = time.monotonic(), 0
-            elif time.monotonic() - quiet < SETTLED and self._expects_something():
+                quiet, rounds, pause = time.monotonic(), 0, PAUSE
+            elif (
+                rounds in (0, ROUNDS - 1)
+                and time.monotonic() - quiet < SETTLED
+                and (pause := self._time_to_next())
+            ):
                 rounds = 0
             else:
                 rounds += 1
                 continue
             if quiet > end:
                 raise GradstepError("the engine does not answer", kind="DeadlineExceededError")
-            time.sleep(0.002)
+            time.sleep(pause)
 
-    def _expects_something(self) -> bool:
-        """Whether a result is under way, or a timer runs out soon; or a window system may tell of
-        something, which does so when it likes."""
-        if QApplication.platformName() != "offscreen":
-            return True
+    def _let_live(self) -> None:
+        """One round of the event loop. What waits for the engine is painted when all is there: a
+        window paints what comes in between, too, and nobody looks."""
+        with nullcontext() if self.workspace.is_idle else _unpainted(self.window):
+            QApplication.processEvents()
+
+    def _time_to_next(self) -> float:
+        """Seconds until a timer runs out that does so soon; some where a result is under way, or a
+        window system may tell of something, which does so when it likes; 0 else."""
+        if QApplication.platformName() != "offscreen" or is_under_way():
+            return PAUSE
         tops: list[QObject] = [*QApplication.topLevelWidgets(), self.workspace]
-        timers = (timer for top in tops for timer in top.findChildren(QTimer))
-        soon = any(0 <= timer.remainingTime() <= 1000 * SETTLED for timer in timers)
-        return soon or is_under_way()
+        timers = (timer.remainingTime() for top in tops for timer in top.findChildren(QTimer))
+        soon = [left / 1000 for left in timers if 0 <= left <= 1000 * SETTLED]
+        return max(PAUSE, min(soon)) if soon else 0.0
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Let the window live until `condition` holds."""
@@ -118,3 +130,28 @@ class Driver:
         buffer = QBuffer()
         self.window.grab().save(buffer, "PNG")
         replace_file(path, bytes(buffer.data().data()))
+
+
+class _UpdateFilter(QObject):
+    """Keeps from a window that it is to be painted, and knows whether it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_kept = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_update = event.type() is QEvent.Type.UpdateRequest
+        self.has_kept |= is_update
+        return is_update
+
+
+@contextmanager
+def _unpainted(window: QWidget) -> Iterator[None]:
+    """What changes within is painted at the end, at once."""
+    kept = _UpdateFilter()
+    window.installEventFilter(kept)
+    yield
+    window.removeEventFilter(kept)
+    if kept.has_kept:
+        late = Qt.EventPriority.LowEventPriority.value  # as Qt's own
+        QApplication.postEvent(window, QEvent(QEvent.Type.UpdateRequest), late)
