@@ -277,7 +277,8 @@ class Docks(QObject):
         self._withdrawn.clear()
         for dock in self.by_id.values():
             dock.hold()  # each shows for a moment before others lie in front
-            dock.setVisible(shown)
+            if self.layout or not shown:  # placed anew, each is shown where it goes
+                dock.setVisible(shown)
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
         self.tidy()  # each title that comes or goes lays all of them out, which is long once filled
@@ -327,7 +328,8 @@ class Docks(QObject):
         """The first dock of each area on top."""
         self._withdrawn.clear()
         for dock in self.by_id.values():
-            dock.setFloating(False)
+            if dock.isFloating():  # of others Qt makes a window, and none again
+                dock.setFloating(False)
             self._window.removeDockWidget(dock)
         first = self._fill_areas()
         for dock in first.values():
