@@ -108,8 +108,9 @@ class Driver:
         window system may tell of something, which does so when it likes; 0 else."""
         if QApplication.platformName() != "offscreen" or is_under_way():
             return PAUSE
-        tops: list[QObject] = [*QApplication.topLevelWidgets(), self.workspace]
-        timers = (timer.remainingTime() for top in tops for timer in top.findChildren(QTimer))
+        tops = (top for top in QApplication.topLevelWidgets() if top.parent() is None)
+        roots: list[QObject] = [*tops, self.workspace]  # a menu is below the window that has it
+        timers = (timer.remainingTime() for root in roots for timer in root.findChildren(QTimer))
         soon = [left / 1000 for left in timers if 0 <= left <= 1000 * SETTLED]
         return max(PAUSE, min(soon)) if soon else 0.0
 

@@ -146,29 +146,6 @@ def test_what_is_not_of_qt_is_imported_beside_and_the_rest_in_small_pieces() -> 
     assert most < 60, "modules in one turn of the event loop"
 
 
-@pytest.mark.slow
-def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
-    out = tmp_path / "shot.png"
-    document = str(ROOT / "assets/examples/tutorial.gradstep")
-    result = run(
-        "main.py",
-        "shot",
-        document,
-        str(out),
-        "--step",
-        "9",
-        "--theme",
-        "light",
-        "--size",
-        "1200x800",
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    image = QImage(str(out))
-    assert (image.width(), image.height()) == (1200, 800)
-    colors = {image.pixelColor(x, 400).name() for x in range(0, 1200, 7)}
-    assert "#f4f5f7" in colors
-
-
 @pytest.fixture
 def command(qapp: QApplication, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
     """Exit status and words of a command in this process: to start one costs more than it does."""
@@ -182,6 +159,18 @@ def command(qapp: QApplication, capsys: pytest.CaptureFixture[str]) -> Iterator[
     for top in qapp.topLevelWidgets():
         if isinstance(top, MainWindow):
             end(top)
+
+
+@pytest.mark.slow
+def test_a_shot_is_the_real_window(command: Command, tmp_path: Path) -> None:
+    out, document = tmp_path / "shot.png", ROOT / "assets/examples/tutorial.gradstep"
+    wish = ("--step", "9", "--theme", "light", "--size", "1200x800")
+    status, said = command("shot", str(document), str(out), *wish)
+    assert status == 0, said
+    image = QImage(str(out))
+    assert (image.width(), image.height()) == (1200, 800)
+    colors = {image.pixelColor(x, 400).name() for x in range(0, 1200, 7)}
+    assert "#f4f5f7" in colors
 
 
 @pytest.mark.slow
