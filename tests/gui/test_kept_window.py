@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QDialog
 from shiboken6 import isValid
 
 from gradstep.gui.automation.driver import Driver
+from tests.support.deleting import delete
 from tests.support.kept_window import WindowKeeper
 
 Lend = Callable[[Path | None], Driver]
@@ -76,38 +78,60 @@ def test_the_mouse_is_not_where_another_test_left_it(
     assert not lend_window(document).window.canvas.viewport().underMouse()
 
 
-def _use_another_device(driver: Driver) -> None:
-    driver.workspace.debugger.use("emulate:tf-gpu")
+@contextmanager
+def _another_device(driver: Driver) -> Iterator[None]:
+    debugger, before = driver.workspace.debugger, driver.workspace.device
+    debugger.use("emulate:tf-gpu")
+    yield
+    debugger.use(before)
 
 
-def _hide_the_status_bar(driver: Driver) -> None:
+@contextmanager
+def _no_status_bar(driver: Driver) -> Iterator[None]:
     driver.window.status.hide()
+    yield
+    driver.window.status.show()
 
 
-def _kill_the_engine(driver: Driver) -> None:
+@contextmanager
+def _a_dead_engine(driver: Driver) -> Iterator[None]:
     driver.workspace.bridge.kill()
     driver.wait(lambda: driver.workspace.engine_state == "dead", "the engine to end")
+    yield
 
 
-def _keep_a_dialog(driver: Driver) -> None:
-    QDialog(driver.window).show()
+@contextmanager
+def _another_dialog(driver: Driver) -> Iterator[None]:
+    dialog = QDialog(driver.window)
+    dialog.show()
+    yield
+    delete(dialog)
 
 
-def _follow_sessions(driver: Driver) -> None:
+@contextmanager
+def _followed_sessions(driver: Driver) -> Iterator[None]:
     driver.workspace.debugger.shows_sessions = True
+    yield
+    driver.workspace.debugger.shows_sessions = False
 
 
 @pytest.mark.parametrize(
-    "leave",
-    [_use_another_device, _hide_the_status_bar, _kill_the_engine, _keep_a_dialog, _follow_sessions],
+    "leave", [_another_device, _no_status_bar, _another_dialog, _followed_sessions, _a_dead_engine]
 )
 @pytest.mark.slow
 def test_what_stays_behind_costs_a_window(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path,
-    leave: Callable[[Driver], None],
+    leave: Callable[[Driver], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     driver = lend_window(document)
-    window = driver.window
-    leave(driver)
-    window_keeper.give_back()
-    assert lend_window(document).window is not window
+    new: list[Path | None] = []  # windows that would be made; that would take longer than all else
+
+    def take_new(shown: Path | None) -> Driver:
+        new.append(shown)
+        return driver
+
+    monkeypatch.setattr(window_keeper, "_take_new", take_new)
+    with leave(driver):
+        window_keeper.give_back()
+        lend_window(document)
+        assert new == [document]
