@@ -22,7 +22,7 @@ PATIENCE = 60.0  # seconds; for a machine that is busy with other things
 SETTLED = 0.05  # seconds within which what is about to happen is waited for
 PAUSE = 0.002  # seconds between two looks at what is under way
 # Of the event loop, in which nothing may come: one paints what the one before has changed.
-ROUNDS = 3
+ROUNDS = 5
 
 
 class Driver:
@@ -69,10 +69,12 @@ class Driver:
 
     def close_popups(self) -> None:
         """Close every dialog and popup that is open, without an answer."""
-        for widget in QApplication.topLevelWidgets():
-            if widget is not self.window and widget.isVisible():
-                widget.close()
-        self.settle()
+        tops = QApplication.topLevelWidgets()
+        opened = [top for top in tops if top is not self.window and top.isVisible()]
+        for popup in opened:
+            popup.close()
+        if opened:
+            self.settle()
 
     def settle(self) -> None:
         """Wait until the engine has answered everything, what is under way beside the main thread
@@ -84,11 +86,7 @@ class Driver:
             self._let_live()
             if not self.workspace.is_idle:
                 quiet, rounds, pause = time.monotonic(), 0, PAUSE
-            elif (
-                rounds in (0, ROUNDS - 1)
-                and time.monotonic() - quiet < SETTLED
-                and (pause := self._time_to_next())
-            ):
+            elif time.monotonic() - quiet < SETTLED and (pause := self._time_to_next(rounds)):
                 rounds = 0
             else:
                 rounds += 1
@@ -103,11 +101,14 @@ class Driver:
         with nullcontext() if self.workspace.is_idle else _unpainted(self.window):
             QApplication.processEvents()
 
-    def _time_to_next(self) -> float:
+    def _time_to_next(self, rounds: int) -> float:
         """Seconds until a timer runs out that does so soon; some where a result is under way, or a
-        window system may tell of something, which does so when it likes; 0 else."""
+        window system may tell of something, which does so when it likes; 0 else. Timers are looked
+        for once, in the middle of all idle rounds: that takes longer than the rounds."""
         if QApplication.platformName() != "offscreen" or is_under_way():
             return PAUSE
+        if rounds != ROUNDS // 2:
+            return 0.0
         tops = (top for top in QApplication.topLevelWidgets() if top.parent() is None)
         roots: list[QObject] = [*tops, self.workspace]  # a menu is below the window that has it
         timers = (timer.remainingTime() for root in roots for timer in root.findChildren(QTimer))

@@ -15,6 +15,7 @@ from gradstep.gui.frame.action_record import Action
 from gradstep.gui.frame.menus import MENUS
 from gradstep.gui.look.theme import ASSETS
 from gradstep.gui.model.workspace import Workspace
+from tests.support.each_case import check_each
 
 # Answered by a dialog of Qt's, by a question, by the end of the window, or by dressing it anew:
 # tested elsewhere.
@@ -44,15 +45,17 @@ def test_single_letters_belong_to_the_canvas() -> None:
         assert action.canvas or not plain, action.id
 
 
-@pytest.mark.parametrize("action", action_table.ACTIONS, ids=lambda action: action.id)
-def test_every_row_is_complete(action: Action) -> None:
-    assert action.title
-    assert action.tip
-    assert not action.tip.endswith(".")
-    if action.icon:
-        assert (ASSETS / "icons" / f"{action.icon}.svg").is_file()
-    if action.toolbar:
-        assert action.icon
+def test_every_row_is_complete() -> None:
+    def check(action: Action) -> None:
+        assert action.title
+        assert action.tip
+        assert not action.tip.endswith(".")
+        if action.icon:
+            assert (ASSETS / "icons" / f"{action.icon}.svg").is_file()
+        if action.toolbar:
+            assert action.icon
+
+    check_each(action_table.ACTIONS, check, lambda action: action.id)
 
 
 def test_the_keys_of_a_debugger() -> None:

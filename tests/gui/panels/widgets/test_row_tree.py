@@ -24,7 +24,7 @@ from gradstep.gui.panels.widgets.row_view import RowTree
 def rows(depth: int) -> st.SearchStrategy[list[Row]]:
     children = rows(depth - 1).map(tuple) if depth else st.just(())
     row = st.builds(Row, key=st.text("ab", max_size=3), label=st.text("xy"), children=children)
-    return st.lists(row, max_size=3)
+    return st.lists(row, max_size=2)
 
 
 def shape(model: RowTreeModel, parent: QModelIndex | None = None) -> list[Any]:
@@ -41,7 +41,7 @@ def labels(tree: list[Row]) -> list[Any]:
     return [(row.label, labels(list(row.children))) for row in tree]
 
 
-@given(trees=st.lists(rows(2), min_size=1, max_size=4), looks=st.booleans())
+@given(trees=st.lists(rows(2), min_size=1, max_size=3), looks=st.booleans())
 @pytest.mark.slow
 def test_the_model_is_the_last_tree(qapp: object, trees: list[list[Row]], looks: bool) -> None:
     """Whether or not somebody looked into all of those before."""
