@@ -18,7 +18,7 @@ from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.view import GraphView
 from tests.support.deleting import delete
 
-MOVES = 24
+MOVES = 16
 SIZE = 640, 400  # pixels: most of what is done here is to paint them
 ROUNDED = 3  # of 255, by which a pixel differs of a line that is cut where a part is painted
 LOOKS = (0.3, 1.0)  # scales

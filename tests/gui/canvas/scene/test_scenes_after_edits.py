@@ -25,7 +25,7 @@ from gradstep.gui.panels.outline.outline_rows import Outline, outline_rows
 from gradstep.gui.panels.widgets.row_list import walk
 from tests.gui.canvas.test_same_picture import assert_same_scene
 
-MOVES = 40
+MOVES = 26
 NAMES = ("x", "y", "s/x", "s/y", "t/x", "w", "n0", "n1")  # few, so that they are freed and taken
 UNDOING = ("undo",) * 6 + ("redo",) * 4
 DOINGS = (
