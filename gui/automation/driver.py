@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QEvent, QObject, QPoint, Qt, QTimer
@@ -45,8 +44,7 @@ class Driver:
         opened: list[bool] = []
         self.workspace.document_opened.connect(lambda: opened.append(True))
         self.window.files.open(path, limit=memory)
-        with _unpainted(self.window):
-            self.wait(lambda: bool(opened), f"{path.name} to open")
+        self.wait(lambda: bool(opened), f"{path.name} to open")
         self.settle()
 
     def key(self, keys: str) -> None:
@@ -83,7 +81,7 @@ class Driver:
         end = time.monotonic() + PATIENCE
         quiet, rounds = time.monotonic(), 0  # since when, and for how many rounds, it was idle
         while rounds < ROUNDS:
-            self._let_live()
+            QApplication.processEvents()
             if not self.workspace.is_idle:
                 quiet, rounds, pause = time.monotonic(), 0, PAUSE
             elif time.monotonic() - quiet < SETTLED and (pause := self._time_to_next(rounds)):
@@ -94,12 +92,6 @@ class Driver:
             if quiet > end:
                 raise GradstepError("the engine does not answer", kind="DeadlineExceededError")
             time.sleep(pause)
-
-    def _let_live(self) -> None:
-        """One round of the event loop. What waits for the engine is painted when all is there: a
-        window paints what comes in between, too, and nobody looks."""
-        with nullcontext() if self.workspace.is_idle else _unpainted(self.window):
-            QApplication.processEvents()
 
     def _time_to_next(self, rounds: int) -> float:
         """Seconds until a timer runs out that does so soon; some where a result is under way, or a
@@ -132,28 +124,3 @@ class Driver:
         buffer = QBuffer()
         self.window.grab().save(buffer, "PNG")
         replace_file(path, bytes(buffer.data().data()))
-
-
-class _UpdateFilter(QObject):
-    """Keeps from a window that it is to be painted, and knows whether it was."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.has_kept = False
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        is_update = event.type() is QEvent.Type.UpdateRequest
-        self.has_kept |= is_update
-        return is_update
-
-
-@contextmanager
-def _unpainted(window: QWidget) -> Iterator[None]:
-    """What changes within is painted at the end, at once."""
-    kept = _UpdateFilter()
-    window.installEventFilter(kept)
-    yield
-    window.removeEventFilter(kept)
-    if kept.has_kept:
-        late = Qt.EventPriority.LowEventPriority.value  # as Qt's own
-        QApplication.postEvent(window, QEvent(QEvent.Type.UpdateRequest), late)

@@ -57,37 +57,6 @@ def test_work_that_goes_on_and_later_timers_are_not_waited_for(tutorial: Driver)
     late.deleteLater()
 
 
-class _Counting(QWidget):
-    painted = 0
-
-    def paintEvent(self, _: object) -> None:
-        self.painted += 1
-
-
-@pytest.mark.slow
-def test_what_changes_while_the_engine_is_asked_is_painted_once_and_all_of_it(
-    tutorial: Driver,
-) -> None:
-    patch = _Counting(tutorial.window)
-    patch.show()
-    tutorial.settle()
-    before, changes = patch.painted, 0
-
-    def change() -> None:
-        nonlocal changes
-        changes += not tutorial.workspace.is_idle
-        patch.update()
-
-    timer = QTimer(tutorial.window, interval=0)
-    timer.timeout.connect(change)
-    timer.start()
-    tutorial.workspace.stopped.connect(timer.stop)
-    tutorial.key("F10")
-    assert changes > 0
-    assert patch.painted == before + 1
-    patch.deleteLater()
-
-
 @pytest.mark.slow
 def test_a_picture_shows_nothing_that_is_not_needed_any_more(
     tutorial: Driver, tmp_path: Path
