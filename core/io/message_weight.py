@@ -57,7 +57,7 @@ def fields(data: bytes, place: Place, what: str) -> Iterator[tuple[int, int, int
     """The fields of a message: number, and where the bytes of one that has a length begin and end,
     -1 for others. what: a message of this name. Raises GradstepError (FileError)."""
     at, end = place
-    while at < end:  # what has one byte, as most has, is read here: calls would take half the time
+    while at < end:  # what has one byte, as most has, is read here, without a call
         if (tag := data[at]) < 0x80:
             at += 1
         else:

@@ -32,11 +32,11 @@ def expect_run(workspace: Workspace) -> None:
     def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Failed):
             workspace.complain(reply.error)
-        elif isinstance(reply, Expected) and workspace.document is document:
+        elif workspace.document is not document:
+            workspace.say(CHANGED_MEANWHILE, "warning")
+        elif isinstance(reply, Expected):
             difference = Difference.from_buffers(reply.members, buffers)
             _add(workspace, apply(document, difference), reply.count)
-        elif isinstance(reply, Expected):
-            workspace.say(CHANGED_MEANWHILE, "warning")
 
     workspace.debugger.request_of(document, request, arrived)
 

@@ -1,4 +1,5 @@
-"""Engines that start in no time: forked from a process that has loaded the program already.
+"""Engines that start in no time: forked from a process that has loaded the program already. So are
+processes of pools, those that read files, and commands.
 
 To start Python and load NumPy and the program costs more than most tests of the window do with
 their engine. What is forked is the engine itself, a process of its own that can be killed; tests

@@ -78,7 +78,7 @@ class IncrementalResolver(Resolver):
         for name in needed.left:
             step = previous.steps[then[name]]
             used = self._used(step)
-            self._open(self._made_other(name, used), 0)
+            self._open(self._written_by(name, used), 0)
             touched.move(name, used, set())
             touched.note(name, step, None)
         self._retire(needed.left)
@@ -98,7 +98,7 @@ class IncrementalResolver(Resolver):
         used = set() if old is None else self._used(old)
         sources = (self.where.get(ref.op, ()) for ref in op.inputs if ref is not None)
         names = {x for x in chain(used, *sources) if isinstance(x, str) and x in previous.versions}
-        self._open(self._made_other(op.name, used), place)
+        self._open(self._written_by(op.name, used), place)
         read = names - touched.opened
         for name in read:
             self.versions[name] = self._versions_at(name, place)
@@ -118,7 +118,7 @@ class IncrementalResolver(Resolver):
     def _used(self, step: Step) -> set[Used]:
         return used_by(step, self.values, self.where)
 
-    def _made_other(self, name: str, used: Collection[Used]) -> Iterator[str]:
+    def _written_by(self, name: str, used: Collection[Used]) -> Iterator[str]:
         """The variables that an operation, which deals with these, writes or declares: without it
         their versions are others. Who only reads them leaves them as they are."""
         variables = self._previous.variables
