@@ -27,7 +27,7 @@ from gradstep.gui.model.program_index import ProgramIndex
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first
-ALL = 2 * CHUNK  # so many are fetched ahead; of more only those that somebody looks at
+ALL = 96  # so many are fetched ahead; of more only those that somebody looks at
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 Request = Callable[[Message, Sequence[Buffer], Answer], None]

@@ -21,6 +21,7 @@ from gradstep.gui.model.value_cache import ALL, CHUNK, ValueCache
 
 FEW = [f"n{i}:0" for i in range(ALL)]
 MANY = [f"n{i}:0" for i in range(ALL + 1)]
+FULL = [f"n{i}:0" for i in range(2 * CHUNK)]
 
 
 class Engine:
@@ -52,8 +53,17 @@ class Engine:
 def test_few_are_all_fetched_ahead() -> None:
     engine = Engine()
     engine.cache.refresh(FEW)
+    assert engine.asked == [FEW]
+
+
+def test_those_that_are_looked_at_are_asked_for_in_parts() -> None:
+    engine = Engine()
+    engine.cache.get_all(FULL)
+    engine.later()
     assert [len(names) for names in engine.asked] == [CHUNK, CHUNK]
-    assert [name for names in engine.asked for name in names] == FEW
+    engine.cache.refresh(FULL)
+    assert [len(names) for names in engine.asked[2:]] == [CHUNK, CHUNK]
+    assert [name for names in engine.asked[2:] for name in names] == FULL
 
 
 def test_of_many_those_are_fetched_that_were_looked_at() -> None:
