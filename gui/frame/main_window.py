@@ -271,7 +271,7 @@ class MainWindow(QMainWindow):
         name = visible(workspace.name).replace("[*]", "[*][*]")  # which Qt takes for one
         self.setWindowTitle(f"{name}[*] · Gradstep")
         self.setWindowModified(modified)
-        self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
+        self.menu.show_name(workspace.name, modified)
 
     def _count_problems(self) -> None:
         from gradstep.gui.panels.problems.problem_rows import count_problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMenuBar
 
 from gradstep.gui.look.plain_text import Label
@@ -30,6 +30,7 @@ class MenuBar(QMenuBar):
         self._title.setText("Gradstep")
         self.name = self._corner("document_name", Qt.Corner.TopRightCorner, (8, 16))
         self.name.setFont(mono(BODY - 1))
+        self.name.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._menus = {title: self.addMenu(title) for title in MENUS}
         for title, menu in self._menus.items():
             menu.setObjectName(f"menu.{title.lower()}")
@@ -62,11 +63,16 @@ class MenuBar(QMenuBar):
 
         submenu.aboutToShow.connect(show)
 
-    def show_name(self, text: str) -> None:
-        """The document's name, and room for it in the corner."""
-        self.name.setText(text)
-        self.name.adjustSize()
-        self.setCornerWidget(self.name, Qt.Corner.TopRightCorner)
+    def show_name(self, name: str, changed: bool = False) -> None:
+        """The document's name in the corner, with a mark while it is not saved. There is room for
+        the mark from the start: another size would lay out the whole window anew."""
+        self.name.setText(f"{name} •" if name else "")
+        room = self.name.sizeHint().expandedTo(QSize(0, HEIGHT))
+        if not changed:
+            self.name.setText(name)
+        if room != self.name.size():
+            self.name.setFixedSize(room)
+            self.setCornerWidget(self.name, Qt.Corner.TopRightCorner)
 
     def _corner(self, name: str, corner: Qt.Corner, margins: tuple[int, int]) -> QLabel:
         label = Label(parent=self)

@@ -45,21 +45,29 @@ class ExpectationList(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GRID)
         self._column.addLayout(head)
+        self._column.addWidget(self.add)
         workspace.expected.changed.connect(self.mark)
 
     def list_them(self, expectations: tuple[Expectation, ...]) -> None:
-        """Make the rows anew, without marks."""
-        for row in self.rows:
+        """Have the rows say these, with marks as far as they were checked."""
+        while len(self.rows) > len(expectations):
+            row = self.rows.pop()
             self._column.removeWidget(row)
             row.deleteLater()
-        self.rows = [Row(self._theme, e, self._is_name) for e in expectations]
-        for number, row in enumerate(self.rows):
-            row.text.linkActivated.connect(self._select)
-            row.removed.connect(partial(commands.remove_expectation, self._workspace, number))
-            self._column.addWidget(row)
-        self._column.addWidget(self.add)
+        while len(self.rows) < len(expectations):
+            self._add_row()
+        for row, expectation in zip(self.rows, expectations, strict=True):
+            row.say(expectation)
         self.again.setVisible(bool(expectations))
         self.mark()
+
+    def _add_row(self) -> None:
+        """At the end."""
+        row, number = Row(self._theme, self._is_name), len(self.rows)
+        row.text.linkActivated.connect(self._select)
+        row.removed.connect(partial(commands.remove_expectation, self._workspace, number))
+        self.rows.append(row)
+        self._column.insertWidget(self._column.indexOf(self.add), row)
 
     def mark(self) -> None:
         """Show what the engine found."""
@@ -95,9 +103,9 @@ class Row(QWidget):
 
     removed = Signal()
 
-    def __init__(self, theme: ThemeSource, expectation: Expectation, is_name: IsName) -> None:
+    def __init__(self, theme: ThemeSource, is_name: IsName) -> None:
         super().__init__()
-        self._theme, self._looked_at = theme, describe_subject(expectation)
+        self._theme, self._looked_at = theme, ""
         self.checked: CheckedExpectation | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -106,7 +114,6 @@ class Row(QWidget):
         words = QVBoxLayout()
         words.setSpacing(2)
         self.text = MarkedText(theme, "note.expectation", is_name)
-        self.text.say(expectation.text)
         self.came = Wrapped(theme, "note.expectation.came", "muted", code=True)
         words.addWidget(self.text)
         words.addWidget(self.came)
@@ -116,6 +123,11 @@ class Row(QWidget):
         self.remove.triggered.connect(self.removed)
         self.addAction(self.remove)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def say(self, expectation: Expectation) -> None:
+        """What is expected; it is to be marked after that."""
+        self._looked_at = describe_subject(expectation)
+        self.text.say(expectation.text)
 
     def mark(self, checked: CheckedExpectation | None) -> None:
         """With what was found, or None before it is known."""
@@ -151,8 +163,9 @@ class Sign(QWidget):
         self.setFixedSize(MARK + 2, 2 * GRID + 4)
 
     def show_state(self, ok: bool | None) -> None:
-        self._ok = ok
-        self.update()
+        if ok != self._ok:
+            self._ok = ok
+            self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._theme()

@@ -33,7 +33,6 @@ class NotePanel(Panel):
         self.note = MarkedText(theme, "note.text", self._is_name)
         self.claim = Claim(theme, self._is_name)
         self.expectations = ExpectationList(workspace, self._is_name, self._select)
-        self._shown: tuple[object, ...] = ()
         self.column.addWidget(self._scrolled())
         for text in (self.heading, self.note, self.claim.claim.text, self.claim.truth.text):
             text.linkActivated.connect(self._select)
@@ -41,22 +40,17 @@ class NotePanel(Panel):
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        """Show the document's words, where they or the names in them are others."""
+        """Show the document's words, and which of them are names now."""
         document = self.workspace.document
-        words = (document.title, document.note, document.claim, document.truth)
         if not document.has_note:
-            self._shown = ()
             self.show_empty(self.tr(NOTHING))
             return
-        shown = (words, document.expectations, frozenset(document.graph.operations))
-        if shown != self._shown:
-            self._shown = shown
-            self.heading.say(document.title)
-            self.heading.setVisible(bool(document.title))
-            self.note.say(document.note)
-            self.note.setVisible(bool(document.note))
-            self.claim.say(document.claim, document.truth)
-            self.expectations.list_them(document.expectations)
+        self.heading.say(document.title)
+        self.heading.setVisible(bool(document.title))
+        self.note.say(document.note)
+        self.note.setVisible(bool(document.note))
+        self.claim.say(document.claim, document.truth)
+        self.expectations.list_them(document.expectations)
         self.show_content()
 
     def restyle(self) -> None:

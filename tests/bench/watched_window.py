@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
@@ -57,9 +57,11 @@ class WatchedWindow:
         self.driver.settle()
 
     def turn(self) -> None:
-        """A round of the event loop. Raises GradstepError for what the window says to be wrong, as
-        what was asked for will not come then."""
+        """A round of the event loop, with what a loop that runs deletes by itself. Raises
+        GradstepError for what the window says to be wrong, as what was asked for will not come
+        then."""
         QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         if self._refusals:
             raise GradstepError(f"the window says: {self._refusals[0]}")
 

@@ -50,6 +50,7 @@ class MarkedText(QLabel):
         super().__init__()
         self._narrow, self._heading = narrow, heading
         self._theme, self._is_name, self._tone, self._marked = theme, is_name, tone, ""
+        self._named: dict[str, bool] = {}  # what may be a name in it -> whether it was one
         self.setObjectName(name)
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.RichText)
@@ -61,19 +62,26 @@ class MarkedText(QLabel):
         self.setMinimumWidth(0)
 
     def say(self, marked: str) -> None:
-        """Show this Markdown."""
-        marked = visible(marked)
-        breakable = _JOINTS.sub(lambda joint: joint.group() + BREAK, marked)
-        self._marked = breakable if self._narrow else marked
+        """Show this Markdown. Where it is shown already, with the same links, nothing is done."""
+        marked = shown = visible(marked)
+        if self._narrow:
+            shown = _JOINTS.sub(lambda joint: joint.group() + BREAK, shown)
         if self._heading:
-            self._marked = f"# {self._marked}"
+            shown = f"# {shown}"
+        if shown == self._marked and all(self._is_name(n) == was for n, was in self._named.items()):
+            return
+        self._marked = shown
         self.setAccessibleName(marked)
         self.restyle()
 
     def restyle(self) -> None:
         """Take the colours from the theme anew."""
         size = BODY + 2 if self._heading else BODY
-        self.setText(to_html(self._marked, self._theme(), self._is_name, self._tone, size))
+        self._named = {}
+        self.setText(to_html(self._marked, self._theme(), self._find, self._tone, size))
+
+    def _find(self, name: str) -> bool:
+        return self._named.setdefault(name, self._is_name(name))
 
 
 def to_html(
