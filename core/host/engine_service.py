@@ -454,7 +454,8 @@ class EngineService:
         document = self._document_of(request, buffers)
         functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
-        return m.Expectations(checked=check_expectations(document, functions, opener)), ()
+        known = None if self._loaded is None else self._loaded.whole.threads.program
+        return m.Expectations(checked=check_expectations(document, functions, opener, known)), ()
 
     def _expect(self, request: m.Expect, buffers: Sequence[Buffer]) -> Answer:
         document = self._document_of(request, buffers)

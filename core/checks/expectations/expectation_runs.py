@@ -35,16 +35,18 @@ def check_expectations(
     document: Document,
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
+    known: Program | None = None,
 ) -> list[CheckedExpectation]:
     """Every expectation of `document`, in their order.
 
-    functions: its custom Python by name. Raises Cancelled where that is asked for.
+    functions: its custom Python by name. known: the program of this document, or of one before an
+    edit, of which each variation takes what is the same. Raises Cancelled where that is asked for.
     """
     found: dict[int, ExpectationVerdict] = {}
     with printing_to(nowhere):
         for when in variations(document.expectations):
             mine = [i for i, e in enumerate(document.expectations) if e.when == when]
-            found.update(_verdicts(document, when, mine, functions, open_backend))
+            found.update(_verdicts(document, when, mine, functions, open_backend, known))
     return [_said(e, found[i]) for i, e in enumerate(document.expectations)]
 
 
@@ -78,11 +80,12 @@ def _verdicts(
     mine: list[int],
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
+    known: Program | None,
 ) -> dict[int, ExpectationVerdict]:
     """Of the expectations numbered `mine`, which share one variation."""
     found: dict[int, ExpectationVerdict] = {}
     try:
-        trial = open_trial(document, functions, when, open_backend)
+        trial = open_trial(document, functions, when, open_backend, known)
     except GradstepError as error:
         return dict.fromkeys(mine, ExpectationVerdict(False, error.message))
     for run in range(1 + max(document.expectations[i].run for i in mine)):
@@ -98,10 +101,11 @@ def open_trial(
     functions: Mapping[str, Function],
     when: Variation,
     open_backend: Callable[[str], Backend],
+    known: Program | None = None,
 ) -> Trial:
     """The runs of a document under a variation, on its device and those that operations are placed
-    on. Raises GradstepError."""
-    program = derive(apply_variation(document, when), functions)
+    on. known: see `check_expectations`. Raises GradstepError."""
+    program = derive(apply_variation(document, when), functions, previous=known)
     return Trial(program, open_placed(when.device, document.graph, open_backend))
 
 

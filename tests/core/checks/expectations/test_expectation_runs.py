@@ -11,7 +11,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
 from gradstep.core.checks.gradients.check_conclusion import conclusion
 from gradstep.core.cli.output.check_text import text as check_text
-from gradstep.core.document import document_edits
+from gradstep.core.document import document_edits, request_edits
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.errors import GradstepError
@@ -20,6 +20,8 @@ from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.program.user_code import functions_of
 from gradstep.core.protocol.messages import (
     CheckedExpectation,
     CheckExpectations,
@@ -141,6 +143,29 @@ def test_renaming_an_operation_renames_it_in_expectations(document: Document) ->
         mine = document_edits.rename_operation(mine, old, new)
     found = check_expectations(mine, {}, CpuOnly().open_backend)
     assert [(e.what, e.came) for e in found if not e.ok] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["adam_freezing", "lstm", "override_add_compared", "stop_gradient_paths", "gan"]
+)
+def test_after_an_edit_the_program_before_it_makes_no_difference(name: str) -> None:
+    """What the variations take of it is what they would have derived."""
+    document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+    functions, _ = functions_of(document.code.values(), trusted=True)
+    known = derive(document, functions)
+    edge = next(edges[0] for edges in document.graph.consumers.values() if edges)
+    first = next(iter(document.graph.operations))
+    for edited in (
+        document,
+        request_edits.toggle_stop(document, edge),
+        document_edits.disconnect(document, edge),
+        document_edits.rename_operation(document, first, f"{first}_other"),
+    ):
+        anew, again = (
+            check_expectations(edited, functions, CpuOnly().open_backend, before)
+            for before in (None, known)
+        )
+        assert again == anew
 
 
 @pytest.mark.parametrize(
