@@ -196,6 +196,22 @@ def test_an_edit_is_painted_with_a_quick_answer_and_waits_for_no_slow_one(watch:
 
 
 @pytest.mark.slow
+def test_that_a_document_is_changed_lays_out_nothing(watch: Watch, tmp_path: Path) -> None:
+    """Its name gets a mark at the first edit, and loses it when that is undone."""
+    space, name = watch.driver.workspace, watch.driver.window.menu.name
+    space.saved(tmp_path / "saved.gradstep")
+    watch.rest()
+    for action, mark in (
+        (lambda: commands.toggle_stop(space, watch.wire), True),
+        (space.undo_stack.undo, False),
+    ):
+        counts = watch.of(action)
+        assert name.text().endswith("•") is mark
+        assert counts["window"] == 0
+        assert name.width() >= name.sizeHint().width()
+
+
+@pytest.mark.slow
 def test_what_comes_and_says_nothing_new_paints_nothing(watch: Watch) -> None:
     space = watch.driver.workspace
     for signal in (space.values_changed, space.soundness.changed):

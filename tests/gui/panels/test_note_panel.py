@@ -12,6 +12,7 @@ from gradstep.gui import commands
 from gradstep.gui.dialogs.note_dialog import NoteDialog
 from gradstep.gui.look import theme
 from gradstep.gui.panels.note_panel import NotePanel
+from gradstep.gui.panels.widgets import markdown_text
 from tests.examples.expect import fails, gradient, value
 
 
@@ -120,6 +121,31 @@ def test_renaming_a_node_moves_its_link(panel: Any, bench: Any) -> None:
     bench.space.edit("Rename", document_edits.rename_operation(bench.space.document, "e", "x"))
     assert 'href="x"' in panel.note.text()
     assert 'href="e"' not in panel.note.text()
+
+
+def test_what_an_edit_does_not_concern_is_not_made_anew(
+    panel: Any, bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text is, whose links are others; a row takes what another one said."""
+    made: list[str] = []
+    to_html = markdown_text.to_html
+
+    def noted(marked: str, *rest: Any) -> str:
+        made.append(marked)
+        return to_html(marked, *rest)
+
+    monkeypatch.setattr(markdown_text, "to_html", noted)
+    space, rows = bench.space, [*panel.expectations.rows]
+    commands.rename(space, "b", "other")
+    assert made == []
+    commands.rename(space, "e", "x")
+    assert space.document.note in made
+    assert all(a is b for a, b in zip(panel.expectations.rows, rows, strict=True))
+    first, *others = space.document.expectations
+    commands.remove_expectation(space, 0)
+    assert all(a is b for a, b in zip(panel.expectations.rows, rows[:-1], strict=True))
+    said = [row.text.accessibleName() for row in panel.expectations.rows]
+    assert said == [e.text for e in others]
 
 
 def test_the_texts_follow_the_theme(panel: Any, bench: Any) -> None:
