@@ -141,7 +141,7 @@ def test_what_an_edit_does_not_concern_is_not_made_anew(
     commands.rename(space, "e", "x")
     assert space.document.note in made
     assert all(a is b for a, b in zip(panel.expectations.rows, rows, strict=True))
-    first, *others = space.document.expectations
+    _, *others = space.document.expectations
     commands.remove_expectation(space, 0)
     assert all(a is b for a, b in zip(panel.expectations.rows, rows[:-1], strict=True))
     said = [row.text.accessibleName() for row in panel.expectations.rows]
