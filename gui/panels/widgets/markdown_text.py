@@ -78,9 +78,10 @@ class MarkedText(QLabel):
         """Take the colours from the theme anew."""
         size = BODY + 2 if self._heading else BODY
         self._named = {}
-        self.setText(to_html(self._marked, self._theme(), self._find, self._tone, size))
+        self.setText(to_html(self._marked, self._theme(), self._links, self._tone, size))
 
-    def _find(self, name: str) -> bool:
+    def _links(self, name: str) -> bool:
+        """Whether that is a name, which is remembered of this text."""
         return self._named.setdefault(name, self._is_name(name))
 
 
