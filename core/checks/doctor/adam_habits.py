@@ -26,6 +26,7 @@ _MOST = 0.5
 _BEFORE = 4  # runs
 _MATRIX = 2  # axes
 _ROUNDED = 1e-6  # of the largest gradient: what float32 leaves of a sum that is 0
+_OVER_ROWS = ("Sum", "Mean", "BiasAddGrad", "MatMul", "BatchMatMul", "Conv", "Depthwise", "Einsum")
 
 
 def find_moved_by_memory(x: Examined) -> Iterator[Finding]:
@@ -60,6 +61,9 @@ def _step_without_gradient(
     by_rounding = _rounded(x, gradient, runs, run)
     if by_rounding is not None:
         zero = zero & ~by_rounding
+    by_data = _zero_for_all_rows(x, gradient, runs, run)
+    if by_data is not None:
+        zero = zero & ~by_data
     moved = np.where(zero & (step > _STRONG * others), step, 0.0)
     return moved if (moved > 0).mean() >= _FROZEN else None
 
@@ -78,6 +82,25 @@ def _rounded(
     others = (named_input(op, "grad") for op, _ in executed(x, _WITH_MEMORY))
     sizes = [_size(runs.value(x, ref, run)) for ref in others if ref is not None]
     return np.asarray(largest < _ROUNDED * max(sizes, default=0.0))
+
+
+def _zero_for_all_rows(
+    x: Examined, gradient: TensorRef, runs: RecordedTensors, run: int
+) -> np.ndarray | None:
+    """The elements whose gradient was 0 already when it was summed over the rows of the batch:
+    those of units that gave nothing, which nobody asked to stand still. None where the gradient
+    comes from no such sum by operations that keep its shape, as a mask does."""
+    shape, waiting, seen = x.shape(gradient), [gradient], set[TensorRef]()
+    while waiting:
+        ref = waiting.pop()
+        maker = x.maker(ref)
+        if ref in seen or maker is None or x.shape(ref) != shape:
+            continue
+        seen.add(ref)
+        if maker.type.startswith(_OVER_ROWS):
+            return _zeros(runs.value(x, ref, run))
+        waiting += [each for each in maker.inputs if each is not None]
+    return None
 
 
 def _size(value: np.ndarray | None) -> float:

@@ -110,3 +110,38 @@ def test_rmsprop_with_momentum_does_on_resource_variables_too() -> None:
     document = drawn(draw, "loss", [], initial=start, targets=("step", "freeze"))
     (found,) = findings(document, "moved-by-memory", runs=3)
     assert found.node == "w"
+
+
+def dying(is_masked: bool) -> Document:
+    """The first step makes the biases of two of four units so small that these give 0 for all rows.
+    is_masked: from then on, the weights of the two others are multiplied by 0 as well."""
+
+    def draw(b: GraphBuilder) -> None:
+        w, bias, m = b.variable("w", shape=[2, 4]), b.variable("b", shape=[4]), b.variable("m")
+        mask = tf.multiply(m, 1.0, name="mask")  # as it was before it is changed
+        left = tf.add(tf.multiply(mask, np.array([0, 0, 1, 1], np.float32)), [1.0, 1.0, 0.0, 0.0])
+        weights = tf.multiply(w, left, name="left") if is_masked else w
+        product = tf.matmul(b.placeholder("x", shape=[8, 2]), weights)
+        units = tf.relu(tf.add(product, bias, name="sum"), name="units")
+        slopes = np.array([[30.0], [30.0], [1.0], [1.0]], np.float32)
+        tf.reduce_sum(tf.matmul(units, slopes), name="loss")
+        with b.control_dependencies(["mask"]):
+            b.one("Assign", m, 0.0, name="freeze")
+
+    start = {"w": np.full((2, 4), 0.1), "b": np.array([0.5, 0.5, 90, 90]), "m": np.float32(1)}
+    return drawn(
+        draw,
+        "loss",
+        ["w", "b"],
+        initial=start,
+        feeds={"x": np.random.default_rng(1).uniform(size=(8, 2))},
+        optimizers=(Optimizer("Momentum", {"learning_rate": 0.01, "momentum": 0.5}),),
+        targets=("freeze",),
+    )
+
+
+def test_units_that_died_are_none_that_somebody_meant_to_freeze() -> None:
+    assert not findings(dying(is_masked=False), "moved-by-memory", runs=3)
+    (found,) = findings(dying(is_masked=True), "moved-by-memory", runs=3)
+    assert found.node == "w"
+    assert "4 of 8 (50 %)" in found.text
