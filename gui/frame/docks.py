@@ -203,6 +203,10 @@ class Dock(QDockWidget):
         self._is_held = False
         self._fill()
 
+    def set_blank(self, blank: bool) -> None:
+        """Whether nothing of its panel is seen."""
+        self._frame.set_blank(blank)
+
     def _note_front(self, front: bool) -> None:
         self._is_front = front
         if not self._is_held:
@@ -224,13 +228,19 @@ class _Frame(QWidget):
         super().__init__()
         self.panel: Panel | None = None
         self._workspace, self._size = workspace, size
+        self._is_blank = False
         self.setMinimumSize(least, 80)
 
     def put(self, panel: Panel) -> None:
         self.panel = panel
         panel.setParent(self)
         self._fit()
-        panel.show()
+        panel.setVisible(not self._is_blank)
+
+    def set_blank(self, blank: bool) -> None:
+        self._is_blank = blank
+        if self.panel is not None:
+            self.panel.setVisible(not blank)
 
     def sizeHint(self) -> QSize:
         return self._size
@@ -284,6 +294,12 @@ class Docks(QObject):
         self.tidy()  # each title that comes or goes lays all of them out, which is long once filled
         for dock in self.by_id.values():
             dock.release()
+
+    def set_blank(self, blank: bool) -> None:
+        """Whether nothing is seen in them, where they stand. To hide them for a moment would lay
+        out the window twice, which takes longer than most of what happens meanwhile."""
+        for dock in self.by_id.values():
+            dock.set_blank(blank)
 
     def offer(self, id: str, there: bool) -> None:
         """Show a dock that has something to show again, or take it away while it has nothing. One

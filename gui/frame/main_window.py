@@ -238,17 +238,19 @@ class MainWindow(QMainWindow):
 
     def _show_opening(self) -> None:
         self._pages.setCurrentWidget(self._opening)
-        self.docks.set_shown(False)
-        self.toolbar.hide()
+        self.docks.set_blank(True)
+        self.toolbar.setEnabled(False)
 
     def _show_document(self) -> None:
         is_open = self.workspace.is_open
         self._pages.setCurrentWidget(self.canvas if is_open else self.welcome)
+        self.docks.set_blank(False)
         self.docks.set_shown(is_open)
         self._offer_note()
         if not is_open and self.workspace.followed.greeting is not None:
             self.docks.show("training")
         self.toolbar.setVisible(is_open)
+        self.toolbar.setEnabled(True)
         if is_open:
             self.canvas.setFocus()
         else:

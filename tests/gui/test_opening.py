@@ -63,13 +63,19 @@ def test_a_slow_file_is_named_and_the_old_document_is_out_of_the_way(
     begin(tutorial, examples / "gather.gradstep")
     window = tutorial.window
     assert window.findChild(object, "opening.name").text() == "Opening gather.gradstep…"
-    assert not any(dock.isVisible() for dock in window.docks.by_id.values())
+    docks = window.docks
+    docks.show("palette")  # which is not made before
+    made = [dock.panel for dock in docks.by_id.values() if dock.is_made]
+    assert docks.by_id["palette"].panel in made
+    assert not any(panel.isVisible() for panel in made)
     assert not window.canvas.isVisible()
+    assert not window.toolbar.isEnabled()
     slow.go.set()
     tutorial.settle()
+    assert window.toolbar.isEnabled()
+    assert docks.by_id["palette"].panel.isVisible()
     assert tutorial.workspace.name == "gather.gradstep"
     assert window.canvas.isVisible()
-    assert window.docks.by_id["outline"].isVisible()
 
 
 @pytest.mark.slow
@@ -81,7 +87,8 @@ def test_opening_can_be_given_up(tutorial: Driver, slow: Slow, examples: Path) -
     slow.go.set()
     tutorial.settle()
     assert tutorial.workspace.document is document
-    assert tutorial.window.docks.by_id["outline"].isVisible()
+    assert tutorial.window.toolbar.isEnabled()
+    assert tutorial.window.docks.by_id["outline"].panel.isVisible()
 
 
 @pytest.mark.slow
