@@ -39,6 +39,16 @@ class Exchange(NamedTuple):
             come.append((at, at - passed + number))
         return cls(gone, come)
 
+    @property
+    def undone(self) -> Exchange:
+        """That of the way back."""
+        come, passed = list[tuple[int, int]](), 0
+        for number, place in enumerate(self.gone):
+            while passed < len(self.come) and self.come[passed][0] <= place:
+                passed += 1
+            come.append((place - number + passed, place))
+        return Exchange([place for _, place in self.come], come)
+
     def and_behind(self, then: int, now: int, other: Exchange) -> Exchange:
         """Of two such sequences, and behind each another: how these differ. then, now: how many the
         first have; other: how the others differ."""

@@ -58,11 +58,15 @@ def known_changes(before: Graph, graph: Graph) -> Changes | None:
 
 
 def find_moved(before: Graph, graph: Graph) -> Exchange | None:
-    """How the names of `graph` in their order differ from those of the graph that it was made of;
-    None where more than a few come or go, or the others come in another order."""
+    """How the names of `graph` in their order differ from those of the graph that it was made of,
+    or that was made of it; None where more than a few come or go, or the others come in another
+    order."""
     edit: Edit | None = graph.__dict__.get(_EDIT)
+    undone: Edit | None = before.__dict__.get(_EDIT)
     if edit is not None and edit.moved is not None and edit.before() is before:
         return edit.moved
+    if undone is not None and undone.moved is not None and undone.before() is graph:
+        return undone.moved.undone
     then, now = before.names, graph.names
     if then == now:
         return NOT_AT_ALL

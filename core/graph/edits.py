@@ -9,7 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
+from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.carry_over import remember_edit
+from gradstep.core.graph.changes import Changes, alike
 from gradstep.core.graph.free_names import check_name, is_taken, names_of_copies, unique_name
 from gradstep.core.graph.loop import (
     LOOP,
@@ -276,9 +279,18 @@ def _with_input(op: Operation, index: int, source: TensorRef | None) -> Operatio
 
 
 def _put(graph: Graph, op: Operation) -> Graph:
+    """The graph with this operation in the place of what is called so, or at the end."""
+    before, own = graph.operations.get(op.name), frozenset([op.name])
+    if before is not None and alike(op, before):
+        return graph
     operations = copied(graph.operations)
     operations[op.name] = op
-    return Graph(operations)
+    found = Graph(operations)
+    if before is not None:
+        remember_edit(found, graph, Changes(changed=own), NOT_AT_ALL)
+    else:
+        remember_edit(found, graph, Changes(added=own), Exchange.of((), [len(graph)]))
+    return found
 
 
 def _touches(op: Operation, names: set[str]) -> bool:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from gradstep.core.edited_columns import Exchange
+from gradstep.core.graph.carry_over import remember_edit
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.other_keys import with_other_keys
+from gradstep.core.spliced_mapping import spliced
+
+_FEW = 16  # names, the place of each of which is known then
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
@@ -31,11 +37,24 @@ def relabel_one(graph: Graph, old: str, new: str) -> Graph:
 def _with(graph: Graph, pairs: Iterable[tuple[Operation, Operation]]) -> Graph:
     """With the second of each pair in the place of the first; the very same where none differ."""
     made = {old.name: new for old, new in pairs if new is not old}
+    names = {old: op.name for old, op in made.items() if op.name != old}
     if not made:
         return graph
-    operations = {**graph.operations, **made}
-    names = {old: op.name for old, op in made.items() if op.name != old}
-    return Graph(with_other_keys(operations, names))
+    if len(names) > _FEW or not names.keys().isdisjoint(names.values()):
+        return Graph(with_other_keys({**graph.operations, **made}, names))
+    places = sorted((graph.places[old], old) for old in names)
+    rows = [(place, names[old], made[old]) for place, old in places]
+    operations = spliced(graph.operations, names, rows)
+    operations.update((name, op) for name, op in made.items() if name not in names)
+    found = Graph(operations)
+    changes = Changes(
+        added=frozenset(names.values()),
+        removed=frozenset(names),
+        changed=frozenset(made.keys() - names),
+    )
+    numbers = [place for place, _ in places]
+    remember_edit(found, graph, changes, Exchange.of(numbers, numbers))
+    return found
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:

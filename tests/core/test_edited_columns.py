@@ -24,6 +24,11 @@ _ROWS = st.integers(0, 9)  # so few that one is there several times
 def _require_exchanged(then: Column[Any], now: Column[Any]) -> None:
     known = difference(then, now)
     assert known is not None
+    _require(known, then, now)
+    _require(known.undone, now, then)
+
+
+def _require(known: Exchange, then: Column[Any], now: Column[Any]) -> None:
     come = [(place, now[place]) for _, place in known.come]
     assert exchange(then, known.gone, come) == [*now]
     for (at, place), number in zip(known.come, range(len(now)), strict=False):

@@ -16,7 +16,7 @@ from msgspec import field
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import known_changes, remember_edit
+from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.disk.memory_budget import Budget
@@ -148,7 +148,7 @@ def differences(before: Document, after: Document) -> Difference:
         kept=kept,
     )
     if not same:
-        _keep_order(record, old, new, {name for name in put if name not in old})
+        _keep_order(record, before.graph, after.graph, {name for name in put if name not in old})
     return Difference(record, news.members)
 
 
@@ -208,20 +208,17 @@ def _in_order(names: Iterable[str], some: frozenset[str]) -> list[str]:
     return [*(some if len(some) < 2 else filter(some.__contains__, names))]
 
 
-def _keep_order(
-    record: DifferenceRecord,
-    old: Mapping[str, Operation],
-    new: Mapping[str, Operation],
-    came: Set[str],
-) -> None:
+def _keep_order(record: DifferenceRecord, old: Graph, new: Graph, came: Set[str]) -> None:
     """came: what is new."""
-    if not keep_sequence(old, new):
-        record.order = list(new)
+    moved = find_moved(old, new)
+    if moved is None and not keep_sequence(old.operations, new.operations):
+        record.order = list(new.operations)
         return
     if not came:
         return
-    names, after, before = [*new], "", -2
-    for place in compress(count(), map(came.__contains__, names)):
+    names, after, before = new.names, "", -2
+    places = compress(count(), map(came.__contains__, names))
+    for place in places if moved is None else (place for _, place in moved.come):
         if place > before + 1:
             after = names[place - 1] if place else ""
             record.inserted[after] = []

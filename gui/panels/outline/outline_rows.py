@@ -8,14 +8,14 @@ from itertools import chain, filterfalse
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
-from gradstep.core.graph.carry_over import known_changes
+from gradstep.core.graph.carry_over import find_moved, known_changes
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.core.sequence_places import common_ends
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.outline.scope_split import (
@@ -275,15 +275,12 @@ def _by_role_again(
 ) -> Split | None:
     """`_by_role` of a graph in which few operations are others, in the places of what was there
     before, which has the roles `known`, and of the same roles; else None."""
-    changes = known_changes(before, graph)
-    if changes is None:
+    changes, moved = known_changes(before, graph), find_moved(before, graph)
+    if changes is None or moved is None or [*moved.gone] != [place for _, place in moved.come]:
         return None
-    places = changed_places([*before.operations], [*graph.operations])
-    if places is None:
-        return None
-    old, new = [*before], [*graph]
-    others = [(old[i], new[i]) for i in places]
-    same = ((before.operations[name], graph.operations[name]) for name in changes.changed)
+    old, new = before.operations, graph.operations
+    others = [(old[before.names[i]], new[graph.names[i]]) for i in moved.gone]
+    same = ((old[name], new[name]) for name in changes.changed)
     if any(_role(was, asked) != _role(now, asked) for was, now in chain(others, same)):
         return None
     return with_names(known, [(_role(now, asked), was.name, now.name) for was, now in others])
@@ -291,7 +288,10 @@ def _by_role_again(
 
 def _have_same_names(one: Graph, other: Graph) -> bool:
     """Whether two graphs have operations of the same names in the same order."""
-    return one is other or [*one.operations] == [*other.operations]
+    known = known_changes(one, other)
+    if known is not None and (known.added or known.removed):
+        return False
+    return one is other or one.names == other.names
 
 
 def _have_same_roles(one: Graph, other: Graph) -> bool:

@@ -11,23 +11,33 @@ from hypothesis import strategies as st
 
 from gradstep.core import overlaid_mapping
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.carry_over import changes_between, continue_graph, edit_before
+from gradstep.core.graph import edits
+from gradstep.core.graph.carry_over import (
+    changes_between,
+    continue_graph,
+    edit_before,
+    find_moved,
+)
+from gradstep.core.graph.changes import share_and_diff
 from gradstep.core.graph.dtypes import Shape
+from gradstep.core.graph.free_names import unique_name
 from gradstep.core.graph.model import (
     GRADIENT_OP_TYPE,
     MARKS,
     Constant,
+    Edge,
     Graph,
     Operation,
     TensorRef,
     predecessors,
 )
-from gradstep.core.graph.relabel import relabel_one
+from gradstep.core.graph.relabel import relabel, relabel_one
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, infer, infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
+from gradstep.core.sequence_places import exchange
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
@@ -116,6 +126,44 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         then, now = infer_declared(before), infer_declared(graph)
         others = {n for n in (*before.operations, *graph.operations) if not agree(then, now, n)}
         assert find_retyped(before, graph) >= others
+
+
+def _edited_by_name(graph: Graph, data: st.DataObject) -> Graph:
+    """After one of the edits that say what they changed."""
+    op = data.draw(st.sampled_from([*graph]))
+    kind = data.draw(st.sampled_from(("add", "attribute", "rename", "swap", "unplug")))
+    if kind == "add":
+        return edits.add(graph, op.type, op.name, op.inputs, op.attrs)[0]
+    if kind == "unplug" and op.inputs:
+        return edits.disconnect(graph, Edge(op.name, len(op.inputs) - 1))
+    if kind == "rename":
+        return edits.rename(graph, op.name, unique_name(graph, f"s/{op.name}"))
+    if kind == "swap":
+        other = data.draw(st.sampled_from([*graph])).name
+        names = {op.name: other, other: op.name, "gone": "there"}
+        return relabel(graph, lambda name: names.get(name, name))
+    return edits.set_attr(graph, op.name, "_note", data.draw(st.sampled_from((1, True, "x"))))
+
+
+@given(networks(), st.data())
+@pytest.mark.slow
+def test_edits_say_themselves_what_they_changed(case: Case, data: st.DataObject) -> None:
+    graph = case.graph
+    for _ in range(data.draw(st.integers(1, 4))):
+        _find_all(graph)
+        before, graph = graph, _edited_by_name(graph, data)
+        anew = Graph(dict(graph.operations))
+        for found, wanted in zip(_find_all(graph), _find_all(anew), strict=True):
+            assert found == wanted
+        assert [*graph.places.items()] == [*anew.places.items()]
+        if graph is before:
+            continue
+        assert changes_between(before, graph) == share_and_diff(anew, before)[1]
+        for then, now in ((before, graph), (graph, before)):
+            moved = find_moved(then, now)
+            if moved is not None:
+                come = [(place, now.names[place]) for _, place in moved.come]
+                assert exchange(then.names, moved.gone, come) == [*now.names]
 
 
 def test_places_are_numbered_once_for_all_edits_that_keep_the_order() -> None:
