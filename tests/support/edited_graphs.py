@@ -7,7 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from gradstep.core.graph.carry_over import changes_between, find_moved
+from gradstep.core.graph.changes import share_and_diff
 from gradstep.core.graph.model import Constant, Graph
+from gradstep.core.sequence_places import exchange
 
 
 def shared(graph: Graph, before: Graph) -> Graph:
@@ -59,3 +62,14 @@ _LIKE = (
     "AssignSub",
     "Assign",
 )
+
+
+def assert_edit_is_known(before: Graph, after: Graph) -> None:
+    """What the one remembers of the edit that made it of the other is so, and of the way back."""
+    anew = Graph(dict(after.operations))
+    assert changes_between(before, after) == share_and_diff(anew, before)[1]
+    for then, now in ((before, after), (after, before)):
+        moved = find_moved(then, now)
+        if moved is not None:
+            come = [(place, now.names[place]) for _, place in moved.come]
+            assert exchange(then.names, moved.gone, come) == [*now.operations]

@@ -15,6 +15,7 @@ from msgspec import field
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
+from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
@@ -200,12 +201,12 @@ def _others(before: Graph, after: Graph) -> tuple[Iterable[str], list[str]]:
     known = known_changes(before, after)
     if known is None:
         return find_others(old, new), _gone(old, new)
-    return _in_order(new, known.added | known.changed), _in_order(old, known.removed)
+    return _in_order(after, known.added | known.changed), _in_order(before, known.removed)
 
 
-def _in_order(names: Iterable[str], some: frozenset[str]) -> list[str]:
-    """Those of the names."""
-    return [*(some if len(some) < 2 else filter(some.__contains__, names))]
+def _in_order(graph: Graph, names: frozenset[str]) -> list[str]:
+    """Names of operations, as the graph has them."""
+    return [*names] if len(names) < 2 else sorted(names, key=graph.places.__getitem__)
 
 
 def _keep_order(record: DifferenceRecord, old: Graph, new: Graph, came: Set[str]) -> None:
@@ -235,11 +236,11 @@ def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
         return before
     spliced_in = None if record.order else _spliced(before, record, put)
     if spliced_in is not None:
-        return _edited(before, spliced_in, put, record.removed)
+        return _edited(before, spliced_in, put, record.removed, _moved(before, record, put))
     merged = _merged(before.operations, record.removed, put)
     order = record.order or (_woven(merged, record.inserted) if record.inserted else merged)
     if order is merged:
-        return _edited(before, merged, put, record.removed)
+        return _edited(before, merged, put, record.removed, _moved(before, record, put))
     try:
         operations = dict(zip(order, map(merged.__getitem__, order), strict=True))
     except KeyError as error:
@@ -254,16 +255,17 @@ def _edited(
     operations: Mapping[str, Operation],
     put: Mapping[str, Operation],
     removed: Iterable[str],
+    moved: Exchange | None = None,
 ) -> Graph:
     """The graph of these, which goes on from `before` with what is known of that. put: those that
-    are others there, or not there at all."""
+    are others there, or not there at all; moved: how names differ, where that is known."""
     old, graph = before.operations, Graph(operations)
     changes = Changes(
         added=frozenset(name for name in put if name not in old),
         removed=frozenset(name for name in removed if name not in operations),
         changed=frozenset(name for name in put if name in old),
     )
-    remember_edit(graph, before, changes)
+    remember_edit(graph, before, changes, moved)
     return graph
 
 
@@ -282,16 +284,30 @@ def _spliced(
     )
     if not (once and come <= put.keys() and come.isdisjoint(old) and stay.isdisjoint(removed)):
         return None  # it is none that `differences` made
-    names = [*old]
-    places = {after: names.index(after) + 1 if after else 0 for after in record.inserted}
-    rows = [
-        (places[after], name, put[name])
-        for after in sorted(places, key=places.__getitem__)
-        for name in record.inserted[after]
-    ]
+    rows = [(place, name, put[name]) for place, name in _inserted(before, record)]
     found = spliced(old, record.removed, rows)
     found.update((name, op) for name, op in put.items() if name not in come)
     return found
+
+
+def _inserted(before: Graph, record: DifferenceRecord) -> list[tuple[int, str]]:
+    """The new ones that have a place, each with that of the operation it comes before."""
+    places = {after: before.places[after] + 1 if after else 0 for after in record.inserted}
+    order = sorted(places, key=places.__getitem__)
+    return [(places[after], name) for after in order for name in record.inserted[after]]
+
+
+def _moved(
+    before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
+) -> Exchange | None:
+    """How names differ of operations whose order is not given; None where more than a few do."""
+    come = _inserted(before, record)
+    new = {name for name in put if name not in before.operations}
+    if len(new) + len(record.removed) > _FEW or not put.keys().isdisjoint(record.removed):
+        return None
+    gone = sorted(map(before.places.__getitem__, record.removed))
+    last = len(new) - len(come)
+    return Exchange.of(gone, [*(place for place, _ in come), *[len(before)] * last])
 
 
 def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str]:

@@ -23,7 +23,7 @@ from gradstep.core.io.native import document_diff, gradstep_file
 from gradstep.core.io.native.document_diff import Difference, apply, differences
 from tests.core.io.documents import documents
 from tests.support.drawn_share import share
-from tests.support.edited_graphs import edited
+from tests.support.edited_graphs import assert_edit_is_known, edited
 
 EXAMPLES = Path(__file__).parents[4] / "assets" / "examples"
 NAMES = ("tutorial", "batch_norm_updates", "while_loop", "queue_train_validation", "override_add")
@@ -41,7 +41,9 @@ def assert_leads_to(before: Document, after: Document) -> Difference:
     """It does, also through its bytes."""
     found = differences(before, after)
     for difference in (found, Difference.from_bytes(found.to_bytes())):
-        assert gradstep_file.to_bytes(apply(before, difference)) == gradstep_file.to_bytes(after)
+        made = apply(before, difference)
+        assert gradstep_file.to_bytes(made) == gradstep_file.to_bytes(after)
+        assert_edit_is_known(before.graph, made.graph)
     return found
 
 
