@@ -16,7 +16,7 @@ from operator import attrgetter, is_not
 from weakref import ref as weak
 
 from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
-from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
+from gradstep.core.graph.changes import Changes, alike, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
 from gradstep.core.sequence_places import exchanged_places
 from gradstep.core.shifted_places import shift_places
@@ -75,6 +75,32 @@ def find_moved(before: Graph, graph: Graph) -> Exchange | None:
     added = graph.operations.keys() - before.operations if changes is None else changes.added
     found = exchanged_places(then, now, removed, added)
     return None if found is None else Exchange(*found)
+
+
+def is_made_again(graph: Graph, other: Graph) -> bool | None:
+    """Whether `graph` is the other one again, whose edit was undone, or done again; by a look at
+    what edits changed on the way. None where they do not say so."""
+    edit = edit_before(graph)
+    if edit is None:
+        return None
+    middle, changes = edit
+    there = Changes() if middle is other else known_changes(middle, other)
+    if there is None:
+        return None
+    here, way = find_moved(middle, graph), find_moved(middle, other)
+    if here is None or way is None:
+        return None
+    new, old = graph.operations, other.operations
+    for name in {*changes.names, *there.names}:
+        op, known = new.get(name), old.get(name)
+        if op is not known and (op is None or known is None or not alike(op, known)):
+            return False
+    return _standing(graph, here) == _standing(other, way)
+
+
+def _standing(graph: Graph, moved: Exchange) -> tuple[set[int], dict[int, str]]:
+    """Where what is gone was, and what has come is."""
+    return {*moved.gone}, {place: graph.names[place] for _, place in moved.come}
 
 
 def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:

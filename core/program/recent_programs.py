@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
+from gradstep.core.graph.carry_over import is_made_again
 from gradstep.core.graph.changes import alike, find_others
-from gradstep.core.graph.model import Graph
 from gradstep.core.io.native.document_diff import differences
 from gradstep.core.program.data_feeds import find_batches
 
@@ -16,13 +16,21 @@ _KEPT = 2  # the last one, and the one before the edit that led to it
 _BESIDE = ("view", "breakpoints", "watches", "expectations", "branches")
 
 
-def _may_be(graph: Graph, other: Graph) -> bool:
-    """Whether two graphs may be the same, as far as the first operations tell that differ."""
-    if graph is other or len(graph) != len(other):
-        return graph is other
+def _with_known(document: Document, held: Document) -> Document | None:
+    """The document, of the very graph of the held one if that is the same; None where it is not, as
+    far as edits say, or the first operations tell that differ."""
+    graph, other = document.graph, held.graph
+    if graph is other:
+        return document
+    again = is_made_again(graph, other)
+    if again is not None:
+        return document.with_(graph=other) if again else None
+    if len(graph) != len(other):
+        return None
     old, new = other.operations, graph.operations
     first = next(find_others(old, new), None)
-    return first is None or (first in old and alike(new[first], old[first]))
+    may_be = first is None or (first in old and alike(new[first], old[first]))
+    return document if may_be else None
 
 
 class Derived(NamedTuple):
@@ -53,12 +61,12 @@ class RecentPrograms:
         if document.code:
             return None
         for held in self._kept:
-            same = held.program.batches is last.batches and _may_be(
-                document.graph, held.document.graph
-            )
-            if same and _feeds_stay(document, held.program):
+            if held.program.batches is not last.batches:
+                continue
+            found = _with_known(document, held.document)
+            if found is not None and _feeds_stay(document, held.program):
                 known = held.document.with_(**{n: getattr(document, n) for n in _BESIDE})
-                if not differences(known, document):
+                if not differences(known, found):
                     return Derived(known, held.program)
         return None
 

@@ -16,7 +16,9 @@ from gradstep.core.graph.carry_over import (
     changes_between,
     continue_graph,
     edit_before,
+    is_made_again,
 )
+from gradstep.core.graph.changes import alike
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.free_names import unique_name
 from gradstep.core.graph.model import (
@@ -154,6 +156,25 @@ def test_edits_say_themselves_what_they_changed(case: Case, data: st.DataObject)
             assert found == wanted
         assert [*graph.places.items()] == [*anew.places.items()]
         assert_edit_is_known(before, graph)
+
+
+@given(networks(), st.data())
+@pytest.mark.slow
+def test_what_is_made_again_is_known_to_be_the_same(case: Case, data: st.DataObject) -> None:
+    first = case.graph
+    _find_all(first)
+    second = _edited_by_name(first, data)
+    undone = continue_graph(Graph(dict(first.operations)), second)
+    again = continue_graph(Graph(dict(second.operations)), first)
+    others = [continue_graph(_edited(second, data), second), _edited_by_name(first, data)]
+    for graph in (undone, again, *others):
+        for other in (first, second):
+            here, there = [*graph], [*other]
+            same = len(here) == len(there) and all(map(alike, here, there))
+            assert is_made_again(graph, other) in (None, same)
+    if edit_before(second) is not None and undone is not second:
+        assert is_made_again(again, second)
+        assert is_made_again(undone, first)
 
 
 def test_places_are_numbered_once_for_all_edits_that_keep_the_order() -> None:
