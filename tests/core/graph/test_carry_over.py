@@ -172,6 +172,12 @@ def test_what_is_made_again_is_known_to_be_the_same(case: Case, data: st.DataObj
             here, there = [*graph], [*other]
             same = len(here) == len(there) and all(map(alike, here, there))
             assert is_made_again(graph, other) in (None, same)
+    ops = [*first]
+    op = ops.pop(data.draw(st.integers(0, len(ops) - 1)))
+    without = continue_graph(Graph.of(ops), first)
+    ops.insert(data.draw(st.integers(0, len(ops))), op)
+    same = ops == [*first]
+    assert is_made_again(continue_graph(Graph.of(ops), without), first) in (None, same)
     if edit_before(second) is not None and undone is not second:
         assert is_made_again(again, second)
         assert is_made_again(undone, first)
