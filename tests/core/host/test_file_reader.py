@@ -33,6 +33,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
 from tests.support import saved_models
+from tests.support.each_case import at_once
 from tests.support.forked_engine import Server, fork_readers
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
@@ -57,7 +58,8 @@ def same(path: Path, document: Document) -> None:
     assert gradstep_file.to_bytes(document) == gradstep_file.to_bytes(read(path))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.slow
+@at_once(EXAMPLES, lambda path: path.stem)
 def test_what_is_sent_is_what_is_read(path: Path) -> None:
     document = read(path)
     graph = with_placeholders(document).graph
