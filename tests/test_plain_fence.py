@@ -5,6 +5,7 @@ opens a window."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ GUESSED = {
 MARKUP = {"setHtml", "insertHtml", "appendHtml", "setMarkdown", "insertMarkdown", "toHtml"}
 FORMATS = {"RichText", "AutoText", "MarkdownText", "ToolTipRole"}
 GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QTextBrowser", "QStaticText"}
+_NAMED = re.compile("|".join(GUESSED | MARKUP | FORMATS | GUESSING | {"QToolTip"}))
 # What may be used beside gradstep.gui.look.plain_text, and why that is safe.
 ALLOWED = {
     # Notes: Markdown without HTML, dressed anew fragment by fragment.
@@ -33,6 +35,8 @@ ALLOWED = {
 
 def breaches(source: str, allowed: frozenset[str] | set[str] = frozenset()) -> list[str]:
     """What of a module shows a text whose format Qt guesses: its line, and the name."""
+    if not _NAMED.search(source):
+        return []
     return [
         f"{node.lineno}: {name}" for node, name in _found(ast.parse(source)) if name not in allowed
     ]

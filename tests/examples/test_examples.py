@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImageReader
 
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
+from gradstep.core.checks.gradients import node_checks
 from gradstep.core.cli.command_line import main
 from gradstep.core.document.document import Document
 from gradstep.core.io.native.gradstep_file import load
@@ -20,14 +21,19 @@ from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES
 from gradstep.main import Gradstep
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.examples.page import PAGE, page
+from tests.support.each_case import at_once
 from tests.support.other_processors import other_processor
 
 BYTES = 15_000  # of a small picture
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_what_it_says_of_its_runs_holds(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """And so its check passes, also where it shows a failure or a wrong gradient."""
+def test_what_it_says_of_its_runs_holds(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so its check passes, also where it shows a failure or a wrong gradient. Of what each
+    operation reads a few elements are looked at, and of each gradient all."""
+    monkeypatch.setattr(node_checks, "_MOST", 8)
     status = main(["check", str(FOLDER / f"{name}.gradstep"), "--trust", "--json"], Gradstep())
     found = json.loads(capsys.readouterr().out)
     assert found["expectations"], "an example says what its runs give"
@@ -45,7 +51,7 @@ def test_it_holds_on_any_processor(name: str) -> None:
     assert [(e.text, e.what, e.came) for e in checked if not e.ok] == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@at_once(EXAMPLES)
 def test_the_operations_that_it_names_are_there(name: str) -> None:
     document = load(FOLDER / f"{name}.gradstep")
     text = f"{document.note} {document.claim} {document.truth}"

@@ -51,7 +51,7 @@ class Replay(Walk):
 def test_the_journal_leads_back(part: int) -> None:
     """Edits after copies between sessions, restarts of these, threads with breakpoints, …"""
     found = Found()
-    for number in range(10 * part, 10 * part + 10):
+    for number in range(6 * part, 6 * part + 6):
         name = f"journal {number}"
         Replay(InProcess(), random.Random(name), found, name).go()  # type: ignore[arg-type]
     assert (found.lost, found.internal_errors) == (0, 0), found.notes

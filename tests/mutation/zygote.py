@@ -7,6 +7,7 @@ Run in the copy of the tree, by path: the copy's own packages are for the childr
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -16,11 +17,13 @@ import sys
 import threading
 import time
 from collections.abc import Generator
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
+from _pytest.config import default_plugins
 
 _OTHERS = (
     "numpy",
@@ -36,7 +39,7 @@ _OTHERS = (
     "PySide6.QtTest",
 )
 _OPTIONS = (
-    *("-q", "--tb=no", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist"),
+    *("-q", "--tb=no", "--no-header", "--no-xvfb", "-p", "no:cacheprovider", "-p", "no:xdist"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
 _GRACE = 5  # seconds of CPU time from the signal to the end
@@ -110,8 +113,12 @@ class Trial:
 
 def main() -> None:
     sys.path[0] = os.getcwd()
-    for name in _OTHERS:
+    plugins = [point.module for point in entry_points(group="pytest11")]
+    builtin = [f"_pytest.{name}" for name in default_plugins]
+    for name in (*_OTHERS, *plugins, *builtin):
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # pytest has all there is collected, five times, before it ends
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in sys.stdin:
         answers.write(json.dumps(_answer(json.loads(line))) + "\n")

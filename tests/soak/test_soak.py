@@ -180,7 +180,10 @@ def test_growth_is_from_the_end_of_the_warm_up() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: Any) -> None:
+def test_the_command_gives_figures_of_an_engine_process_that_was_killed(
+    capsys: Any, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork_engines(engine_server, monkeypatch)
     assert main(["--seed", "20", "--until", "6", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"cases", "internal_errors", "hangs", "lost", "code_run", "peak_mib", "stall_ms"} <= {

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tests.support.statements import statements
+from tests.support.statements import statements_in
 
 MAIN = "gradstep.main"  # named to be started as a process, by `python -m`
+_TEXT = re.compile("[\"']gradstep\\.")  # of a string that may name a module: few files have one
 Naming = tuple[int, *tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class CodeFacts:
     """named: the line of everything that may name a module when it runs, with the name, or else
-    another. imported: module and name of each `from … import …` of our own. defined: names of its
-    own, classes with their members (`Graph.ancestors`), functions, values."""
+    another. defined: names of its own, classes with their members (`Graph.ancestors`), functions,
+    values."""
 
     named: tuple[Naming, ...]
-    imported: tuple[tuple[str, str], ...]
     defined: frozenset[str]
 
 
 @cache
 def facts_of(text: str) -> CodeFacts:
     tree = ast.parse(text)
-    return CodeFacts((*_named(tree),), (*_imported(tree),), frozenset(_defined(tree.body)))
+    within = ast.iter_child_nodes if _TEXT.search(text) else statements_in
+    return CodeFacts((*_named(tree, within),), frozenset(_defined(tree.body)))
 
 
-def _named(tree: ast.AST) -> Iterator[Naming]:
+def _named(tree: ast.AST, within: Callable[[ast.AST], Iterable[ast.AST]]) -> Iterator[Naming]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -48,17 +50,11 @@ def _named(tree: ast.AST) -> Iterator[Naming]:
             of = node.module or ""
             yield from ((node.lineno, f"{of}.{alias.name}", of) for alias in node.names)
         else:
-            waiting += ast.iter_child_nodes(node)
+            waiting += within(node)
 
 
 def _is_for_types(test: ast.AST) -> bool:
     return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
-
-
-def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in statements(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "gradstep":
-            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def _defined(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:

@@ -12,7 +12,11 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
     """Those in `tree`, however deep, in any order."""
     waiting = [tree]
     while waiting:
-        node = waiting.pop()
-        inside = [each for name in _HOLDING for each in getattr(node, name, ())]
+        inside = statements_in(waiting.pop())
         waiting += inside
         yield from inside
+
+
+def statements_in(node: ast.AST) -> list[ast.AST]:
+    """Those directly in it."""
+    return [each for name in _HOLDING for each in getattr(node, name, ())]

@@ -38,6 +38,7 @@ def test_what_a_test_starts_counts(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(burn=BURN))
     times = tmp_path / "times.json"
     found = {"PYTHONPATH": str(Path(__file__).parent), "CPU_TIMES": str(times)}
+    found["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # there is no use for others here
     command = [sys.executable, "-m", "pytest", "-q", "-p", "cpu_times", "-p", "no:cacheprovider"]
     subprocess.run(
         [*command, "--rootdir", str(tmp_path), str(tmp_path)],

@@ -92,10 +92,10 @@ def require_agreement(document: Document, name: str) -> None:
     for problem in problems:
         assert "cannot be typed" not in problem.text, f"{name}: {problem.text}"
     require_values_fit(document, op)
-    kept = gradstep_file.to_bytes(document)
+    kept = gradstep_file.to_bytes(document, readable=False)
     again = gradstep_file.from_bytes(kept)
     assert same_attrs(again.graph["it"], op)
-    assert gradstep_file.to_bytes(again) == kept
+    assert gradstep_file.to_bytes(again, readable=False) == kept
     if not inference.problems:
         require_outputs_say_it(op, inference, name)
         require_graphdef_says_it(document.graph, op, inference)

@@ -18,7 +18,7 @@ from gradstep.core.protocol import messages as m
 from gradstep.core.protocol import queries as q
 from gradstep.core.protocol.jacobian_queries import FindJacobian
 
-_STOPS, _NODES = 3, 6
+_STOPS, _NODES = 3, 4
 _MOVES = ("step_into", "step_into", "step", "step_back", "step_out")
 
 

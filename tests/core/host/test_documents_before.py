@@ -30,6 +30,7 @@ OF_NO_DOCUMENT = {
     "gradstep.core.protocol.framing._decoder",
 }
 
+_MOVES = 60  # of a walk
 ANOTHER = (EXAMPLES / "control_dependencies.gradstep").read_bytes()
 
 
@@ -39,7 +40,7 @@ def opened_after(walks: range) -> EngineService:
     engine = ServiceEngine(Counts())
     service = engine._service
     for seed in walks:
-        Walk(seed, ProtocolUser(engine, Counts()), Counts(), looks=False).go()
+        Walk(seed, ProtocolUser(engine, Counts()), Counts(), looks=False).go(_MOVES)
     service.handle(m.Open(), [ANOTHER])
     return service
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import queue
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.protocol import framing
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
+from tests.support.forked_engine import ForkedEngine, Server
 
 SLOW = 30.0  # seconds that a loaded machine may take for anything
 
@@ -186,8 +186,6 @@ def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, e
     assert client.alive
 
 
-@pytest.mark.engine_process
-@pytest.mark.slow
 def test_a_segmentation_fault_leaves_its_traceback(client: EngineClient, pyfunc: Callable) -> None:
     source = "import os, signal\ndef f(w):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
     opened(client, pyfunc(source))
@@ -268,54 +266,51 @@ def test_a_program_that_is_no_engine() -> None:
         client.close()
 
 
-def engine(**pipes: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
+@pytest.fixture
+def process(engine_server: Server) -> Iterator[ForkedEngine]:
+    """An engine without a client."""
+    engine = ForkedEngine(engine_server)
+    with engine.stdin, engine.stdout, engine.stderr:
+        yield engine
+    engine.kill()
+
+
+def test_it_answers_what_was_asked_and_ends_with_its_input(
+    process: ForkedEngine, example: Callable
+) -> None:
+    """Requests in, closed; answers out, and a clean exit."""
+    framing.write(process.stdin, m.Open(), [example("tutorial")], 1)
+    framing.write(process.stdin, m.Output(text="no request, to this version"), (), 2)
+    framing.write(process.stdin, m.ManageSessions(command="of a later one"), (), 3)
+    framing.write(process.stdin, m.Control(command="step"), (), 4)
+    for number, kind in [(1, m.Opened), (2, m.Failed), (3, m.Failed), (4, m.Stopped)]:
+        packet = framing.read_answer(process.stdout)
+        assert packet is not None
+        assert (packet.request, type(packet.message)) == (number, kind)
+    process.stdin.close()
+    assert framing.read_answer(process.stdout) is None
+    assert process.wait(SLOW) == 0
 
 
 @pytest.mark.slow
-def test_it_answers_what_was_asked_and_ends_with_its_input(example: Callable) -> None:
-    """Without a client: requests in, closed; answers out, and a clean exit."""
-    with engine() as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        framing.write(process.stdin, m.Open(), [example("tutorial")], 1)
-        framing.write(process.stdin, m.Output(text="no request, to this version"), (), 2)
-        framing.write(process.stdin, m.ManageSessions(command="of a later one"), (), 3)
-        framing.write(process.stdin, m.Control(command="step"), (), 4)
-        for number, kind in [(1, m.Opened), (2, m.Failed), (3, m.Failed), (4, m.Stopped)]:
-            packet = framing.read_answer(process.stdout)
-            assert packet is not None
-            assert (packet.request, type(packet.message)) == (number, kind)
-        process.stdin.close()
-        assert framing.read_answer(process.stdout) is None
-        assert process.wait(SLOW) == 0
+def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(
+    process: ForkedEngine, pyfunc: Callable
+) -> None:
+    slow = pyfunc("import time\ndef f(w):\n    time.sleep(60)\n    return w\n")
+    framing.write(process.stdin, m.Open(trusted=True), [slow], 1)
+    framing.write(process.stdin, m.Control(command="continue_"), (), 2)
+    framing.read_answer(process.stdout)
+    process.stdin.close()
+    assert process.wait(SLOW) == 0
 
 
-@pytest.mark.slow
-def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(pyfunc: Callable) -> None:
-    with engine() as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        slow = pyfunc("import time\ndef f(w):\n    time.sleep(60)\n    return w\n")
-        framing.write(process.stdin, m.Open(trusted=True), [slow], 1)
-        framing.write(process.stdin, m.Control(command="continue_"), (), 2)
-        framing.read_answer(process.stdout)
-        process.stdin.close()
-        assert process.wait(SLOW) == 0
-
-
-@pytest.mark.slow
-def test_garbage_ends_it_with_a_word() -> None:
-    with engine(stderr=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
-        process.stdin.write(b"hello, engine, how are you?\n")
-        process.stdin.flush()  # and open still: closed, it is killed if it takes long
-        assert process.wait(SLOW) == 0
-        errors = process.stderr.read()
-        assert b"stream is broken" in errors
-        assert b"Traceback" not in errors
+def test_garbage_ends_it_with_a_word(process: ForkedEngine) -> None:
+    process.stdin.write(b"hello, engine, how are you?\n")
+    process.stdin.flush()  # and open still: closed, it is killed if it takes long
+    assert process.wait(SLOW) == 0
+    errors = process.stderr.read()
+    assert b"stream is broken" in errors
+    assert b"Traceback" not in errors
 
 
 def test_large_tensors_pass(client: EngineClient) -> None:

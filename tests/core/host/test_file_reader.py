@@ -33,6 +33,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
 from tests.support import saved_models
+from tests.support.each_case import at_once
 from tests.support.forked_engine import Server, fork_readers
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
@@ -57,7 +58,8 @@ def same(path: Path, document: Document) -> None:
     assert gradstep_file.to_bytes(document) == gradstep_file.to_bytes(read(path))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.slow
+@at_once(EXAMPLES, lambda path: path.stem)
 def test_what_is_sent_is_what_is_read(path: Path) -> None:
     document = read(path)
     graph = with_placeholders(document).graph
@@ -109,9 +111,9 @@ def test_nonsense_from_the_process_is_an_error(
     assert caught.value.kind == "ProtocolError"
 
 
-@pytest.mark.slow
-def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
-    path = EXAMPLES[0]
+@pytest.mark.usefixtures("forked_readers")
+def test_a_process_reads_one_file_and_is_gone() -> None:
+    path, reader = EXAMPLES[0], FileReader()
     document, _ = reader.read(path)
     same(path, document)
     with pytest.raises(ProcessLookupError):
@@ -143,13 +145,13 @@ def slow_file(folder: Path) -> Path:
 def test_a_process_that_is_killed_and_one_that_takes_too_long(tmp_path: Path) -> None:
     path = slow_file(tmp_path)
     reader = FileReader()
-    threading.Timer(1.0, os.kill, (reader.pid, signal.SIGSEGV)).start()
+    threading.Timer(0.3, os.kill, (reader.pid, signal.SIGSEGV)).start()
     with pytest.raises(GradstepError, match=r"slow.pbtxt.*killed by SIGSEGV") as caught:
         reader.read(path)
     assert caught.value.kind == "ReaderDied"
     start = time.monotonic()
-    with pytest.raises(GradstepError, match=r"more than 0\.5 seconds") as caught:
-        FileReader().read(path, seconds=0.5)
+    with pytest.raises(GradstepError, match=r"more than 0\.2 seconds") as caught:
+        FileReader().read(path, seconds=0.2)
     assert caught.value.kind == "DeadlineExceededError"
     assert time.monotonic() - start < 10
 
@@ -240,7 +242,7 @@ def test_a_process_that_reads_ends_when_nobody_waits(tmp_path: Path) -> None:
         ReadFile(path=str(slow_file(tmp_path)), limit=1 << 30, seconds=60),
         request=1,
     )
-    time.sleep(0.5)
+    time.sleep(0.2)
     reader._process.stdin.close()
     assert reader._process.wait(10) == 0
     reader.close()

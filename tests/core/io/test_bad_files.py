@@ -72,7 +72,6 @@ def test_one_line_says_what_it_is_and_what_to_do(
     assert answer["kind"] in ("FileError", "MemoryLimitError", "InvalidArgumentError")
 
 
-@pytest.mark.parametrize("bad", BAD_FILES, ids=lambda bad: bad.name)
-def test_it_costs_little(bad: BadFile, found: dict[str, dict[str, Any]]) -> None:
-    assert found[bad.name]["bytes"] < MOST
-    assert found[bad.name]["seconds"] < LONGEST
+def test_it_costs_little(found: dict[str, dict[str, Any]]) -> None:
+    dear = [n for n, a in found.items() if a["bytes"] >= MOST or a["seconds"] >= LONGEST]
+    assert not dear

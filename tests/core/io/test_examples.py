@@ -9,13 +9,15 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
+from tests.support.each_case import at_once
 
 
 def test_no_file_is_left_over() -> None:
     assert {path.stem for path in FOLDER.glob("*.gradstep")} == set(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.slow
+@at_once(EXAMPLES)
 def test_the_file_is_what_the_builder_builds(name: str) -> None:
     built = gradstep_file.to_bytes(EXAMPLES[name]())
     assert (FOLDER / f"{name}.gradstep").read_bytes() == built, (
@@ -23,7 +25,7 @@ def test_the_file_is_what_the_builder_builds(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@at_once(EXAMPLES)
 def test_it_is_sound_and_placed(name: str) -> None:
     document = read(FOLDER / f"{name}.gradstep")
     assert infer(document.graph).problems == ()

@@ -37,6 +37,7 @@ from gradstep.core.io.sniff.file_sample import HEAD, Sample
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.program.derive import derive
 from tests.support import oracle
+from tests.support.each_case import at_once
 
 SAMPLES = Path(__file__).parents[2] / "data" / "foreign" / "samples.zip"
 KINDS = (*formats(), TEXT, UNKNOWN)
@@ -134,20 +135,21 @@ def _modules() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("name", "kind"), THEIRS.items())
-def test_files_that_other_programs_wrote(name: str, kind: str) -> None:
+@at_once(THEIRS)
+def test_files_that_other_programs_wrote(name: str) -> None:
+    kind = THEIRS[name]
     assert format_of(Sample.of_bytes(samples()[name], name)).name == kind
     if kind not in BY_NAME:
         assert format_of(Sample.of_bytes(samples()[name], "renamed.bin")).name == kind
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@at_once(OTHERS)
 def test_other_files(kind: str) -> None:
     name = "a.py" if kind == "python" else "a.pb"
     assert format_of(Sample.of_bytes(OTHERS[kind], name)).name == kind
 
 
-@pytest.mark.parametrize("name", [*THEIRS, *OTHERS])
+@at_once([*THEIRS, *OTHERS])
 def test_formats_of_different_modules_are_told_apart(name: str) -> None:
     """So it does not matter in which order the modules are found."""
     data = samples()[name] if name in THEIRS else OTHERS[name]
@@ -163,7 +165,7 @@ def test_every_kind_has_a_sample() -> None:
     assert {*THEIRS.values(), *OTHERS, *folders, *own} == {kind.name for kind in KINDS}
 
 
-@pytest.mark.parametrize("name", sorted(GRAPHS.glob("*.pb*")), ids=lambda path: path.name)
+@at_once(sorted(GRAPHS.glob("*.pb*")), lambda path: path.name)
 def test_every_graph_is_known_for_one(name: Path) -> None:
     kind = "graphdef" if name.suffix == ".pb" else "graphdef_text"
     assert format_of(Sample.of_bytes(name.read_bytes(), name.name)).name == kind

@@ -19,6 +19,7 @@ from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of, races_of
 from gradstep.core.program.runnable_part import drop_unfinished
 from tests.support import tensorflow_graphs
+from tests.support.each_case import at_once
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -133,7 +134,8 @@ def test_derived_updates_come_after_all_that_reads() -> None:
     assert not races_of(program)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.slow
+@at_once(EXAMPLES, lambda path: path.stem)
 def test_no_example_has_one(path: Path) -> None:
     assert not races_of(derive(read(path)))
 

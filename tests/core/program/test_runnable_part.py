@@ -255,9 +255,9 @@ SMALL = (
 @pytest.mark.parametrize("example", SMALL)
 @pytest.mark.slow
 def test_every_wire_unplugged_or_moved_leaves_the_engine_answering(example: str) -> None:
-    """Each third move is tried: of all wires some."""
+    """Each fifth move is tried: of all wires some."""
     engine = service()
-    moved = [*moves(example)][::3]
+    moved = [*moves(example)][::5]
     for document in moved:
         reply = opened(engine, document)
         internal = [p for p in reply.program.problems if "could not be" in p.message]

@@ -35,17 +35,18 @@ FORWARD = (oracle.CASES.parent / "graphs" / "while_loop_forward.pbtxt").read_tex
 @pytest.mark.parametrize("name", written.names())
 def test_a_graph_of_tensorflow(name: str) -> None:
     """It gives the recorded values, in one of the layouts, in turn; writing gives the nodes it was
-    read from, and both kinds of file the same graph again."""
-    document = written.document(name)
-    fast = bool(written.names().index(name) % 2)
-    _check_runs(name, Session(document.graph, fast=fast))
-    nodes, again = _nodes(written.graph_bytes(name)), to_pb(document)
-    assert _nodes(again) == nodes
-    assert comparable(from_pb(again, name).graph) == comparable(document.graph)
-    kept = gradstep_file.to_bytes(document)
-    reopened = gradstep_file.from_bytes(kept)
-    assert comparable(reopened.graph) == comparable(document.graph)
-    assert gradstep_file.to_bytes(reopened) == kept
+    read from, and one of both kinds of file, in turn, the same graph again."""
+    document, in_turn = written.document(name), written.names().index(name) % 2
+    _check_runs(name, Session(document.graph, fast=bool(in_turn)))
+    again = to_pb(document)
+    assert _nodes(again) == _nodes(written.graph_bytes(name))
+    if in_turn:
+        assert comparable(from_pb(again, name).graph) == comparable(document.graph)
+    else:
+        kept = gradstep_file.to_bytes(document, readable=False)
+        reopened = gradstep_file.from_bytes(kept)
+        assert comparable(reopened.graph) == comparable(document.graph)
+        assert gradstep_file.to_bytes(reopened, readable=False) == kept
 
 
 LOOPS = Rounding(terms=12, steps=12)  # cells of some units, over some steps, and back
