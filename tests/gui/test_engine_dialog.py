@@ -27,7 +27,7 @@ from gradstep.gui.model.settings import settings
 from tests.support.forked_engine import Server, fork_engines
 from tests.support.ssh_stand_in import OtherMachine
 
-pytestmark = [pytest.mark.new_window, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
