@@ -15,8 +15,6 @@ from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 
 
-
-
 def place(driver: Driver) -> tuple[int, int, list[float]]:
     stop, value = driver.workspace.stop, driver.workspace.value("d")
     assert stop is not None

@@ -154,7 +154,14 @@ _MEMOS = {  # of what was shown, and what was asked of it
 def _lasting(window: MainWindow) -> Facts:
     """What does not go with the document. (Else what a window shows for the first time would be
     taken for new however it was left.)"""
-    return {"device": window.workspace.device} if isValid(window) else {}
+    if not isValid(window):
+        return {}
+    space = window.workspace
+    return {
+        "device": space.device,
+        "machine": space.bridge.machine,
+        "is_dead": space.engine_state == "dead",
+    }
 
 
 def _state(window: MainWindow) -> Facts:
