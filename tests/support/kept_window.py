@@ -142,7 +142,8 @@ def _turn(window: MainWindow, shown: Path | None) -> Driver:
 # What tells of the document before, on the start page.
 _LATE = {"ScrollLeftButton", "ScrollRightButton", "status.zoom"}
 _MEMOS = {  # of what was shown, and what was asked of it
-    "workspace.name", "workspace.edited_document._last", "workspace.on_disk", "workspace.sweep", "workspace.bridge._replies",
+    "workspace.name", "workspace.on_disk", "workspace.sweep", "workspace.bridge._replies",
+    "workspace.edited_document._last",
     "workspace.sessions.found", "workspace.data._asked", "workspace.gradient_states._bad",
     "workspace._waits", "workspace.profiler.progress",
     "workspace.gradient_states._held", "workspace.gradient_states._place",
