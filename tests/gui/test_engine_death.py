@@ -14,8 +14,6 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 
-pytestmark = pytest.mark.new_window  # an engine that was killed is not as new
-
 
 def place(driver: Driver) -> tuple[int, int, list[float]]:
     stop, value = driver.workspace.stop, driver.workspace.value("d")

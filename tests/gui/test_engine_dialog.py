@@ -13,6 +13,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.remote_engine import read_address
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program import sandbox
@@ -23,14 +24,25 @@ from gradstep.gui.dialogs.engine_dialog import THIS, EngineDialog
 from gradstep.gui.dialogs.trust_dialog import TrustDialog
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.model.settings import settings
+from tests.support.forked_engine import Server, fork_engines
 from tests.support.ssh_stand_in import OtherMachine
 
-pytestmark = [pytest.mark.new_window, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OtherMachine:
     return OtherMachine(tmp_path / "elsewhere", monkeypatch)
+
+
+@pytest.fixture
+def forking_machine(
+    machine: OtherMachine, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> OtherMachine:
+    """One whose engine is forked, and not started through `ssh`: for what is not about that."""
+    argv = read_address(machine.address).argv
+    fork_engines(engine_server, monkeypatch, argv, machine.home)
+    return machine
 
 
 def dialog_of(driver: Driver) -> EngineDialog:
@@ -81,8 +93,8 @@ def test_the_debugger_goes_on_there_at_the_same_step_and_comes_back(
     assert dialog_of(tutorial).where.itemText(1) == machine.address
 
 
-def test_a_window_beside_begins_there_too(tutorial: Driver, machine: OtherMachine) -> None:
-    choose(tutorial, machine.address)
+def test_a_window_beside_begins_there_too(tutorial: Driver, forking_machine: OtherMachine) -> None:
+    choose(tutorial, forking_machine.address)
     tutorial.window.actions_.run("file.new_window")
     tutorial.settle()
     beside = [w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)]
@@ -139,7 +151,7 @@ def test_a_host_that_cannot_be_reached_leaves_a_way_back(
 
 
 def test_a_window_whose_engine_cannot_be_reached_shows_a_document_all_the_same(
-    driver: Driver, machine: OtherMachine, examples: Path
+    driver: Driver, forking_machine: OtherMachine, examples: Path
 ) -> None:
     choose(driver, "ssh://unreachable")
     driver.wait(lambda: driver.workspace.engine_state == "dead", "ssh to give up")
@@ -147,7 +159,7 @@ def test_a_window_whose_engine_cannot_be_reached_shows_a_document_all_the_same(
     driver.wait(driver.window.banners.engine.isVisible, "the banner")
     assert "loss" in driver.workspace.document.graph
     assert driver.window.status.state.text() == "Engine stopped"
-    choose(driver, machine.address)
+    choose(driver, forking_machine.address)
     driver.key("F10")
     assert driver.workspace.stop is not None
     assert driver.workspace.stop.step > 0
@@ -155,10 +167,10 @@ def test_a_window_whose_engine_cannot_be_reached_shows_a_document_all_the_same(
 
 @pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_not())
 def test_python_runs_there_as_it_was_allowed(
-    driver: Driver, machine: OtherMachine, examples: Path
+    driver: Driver, forking_machine: OtherMachine, examples: Path
 ) -> None:
     """It is said where; the sandbox is that of the other machine."""
-    choose(driver, machine.address)
+    choose(driver, forking_machine.address)
     document = gradstep_file.load(examples / "override_add.gradstep")
     for item in document.code.values():
         changed = replace(item, source=item.source + "# from afar\n")
@@ -171,7 +183,7 @@ def test_python_runs_there_as_it_was_allowed(
     assert "whatever you can on box, where the engine runs" in said
     driver.click("trust_dialog.apply")
     driver.key("F5")
-    assert machine.said[-1][-1] == "--sandbox"
+    assert forking_machine.said[-1][-1] == "--sandbox"
     assert driver.workspace.stop is not None
     assert driver.workspace.stop.reason == "end"
 
@@ -183,7 +195,7 @@ def test_what_is_no_address_is_said_in_the_dialog(tutorial: Driver, machine: Oth
 
 
 def test_rows_of_a_file_here_feed_a_run_there(
-    driver: Driver, machine: OtherMachine, tmp_path: Path
+    driver: Driver, forking_machine: OtherMachine, tmp_path: Path
 ) -> None:
     """The other machine has the same disk in this test, so what is asked of the window counts."""
     np.save(tmp_path / "rows.npy", np.array([[1, 2], [3, 4]], np.float32))
@@ -191,7 +203,7 @@ def test_rows_of_a_file_here_feed_a_run_there(
     graph.one("Tanh", graph.placeholder("x", shape=(None, 2)), name="y")
     document = Document(graph.build(), fetches=(TensorRef("y", 0),))
     document = document.with_(data=Dataset({"x:0": f"@{tmp_path}/rows.npy"}, batch=1))
-    choose(driver, machine.address)
+    choose(driver, forking_machine.address)
     lent: list[str] = []
     answer = driver.workspace.bridge._client.files.answer
     driver.workspace.bridge._client.files.answer = (  # type: ignore[method-assign]
@@ -207,13 +219,13 @@ def test_rows_of_a_file_here_feed_a_run_there(
 
 
 def test_a_value_of_a_file_here_is_given_there(
-    tutorial: Driver, machine: OtherMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tutorial: Driver, forking_machine: OtherMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line names it from where the window runs; there is no such file where the engine does."""
     (tmp_path / "row.csv").write_text("3,4\n")
     np.save(tmp_path / "d.npy", np.array([10, 20], np.float32))
     monkeypatch.chdir(tmp_path)
-    choose(tutorial, machine.address)
+    choose(tutorial, forking_machine.address)
     tutorial.key("F5")
     lines, said = tutorial.workspace.console, list[str]()
     lines.said.connect(lambda text, tone: said.append(text))

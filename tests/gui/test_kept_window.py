@@ -115,6 +115,9 @@ def _followed_sessions(driver: Driver) -> Iterator[None]:
     driver.workspace.debugger.shows_sessions = False
 
 
+LASTING = _another_device, _a_dead_engine  # whatever is shown, also for the first time
+
+
 @pytest.mark.parametrize(
     "leave", [_another_device, _no_status_bar, _another_dialog, _followed_sessions, _a_dead_engine]
 )
@@ -135,3 +138,6 @@ def test_what_stays_behind_costs_a_window(
         window_keeper.give_back()
         lend_window(document)
         assert new == [document]
+        if leave in LASTING:
+            lend_window(None)
+            assert new == [document, None]

@@ -143,6 +143,7 @@ def _turn(window: MainWindow, shown: Path | None) -> Driver:
 _LATE = {"ScrollLeftButton", "ScrollRightButton", "status.zoom"}
 _MEMOS = {  # of what was shown, and what was asked of it
     "workspace.name", "workspace.on_disk", "workspace.sweep", "workspace.bridge._replies",
+    "workspace.edited_document._last",
     "workspace.sessions.found", "workspace.data._asked", "workspace.gradient_states._bad",
     "workspace._waits", "workspace.profiler.progress",
     "workspace.gradient_states._held", "workspace.gradient_states._place",
@@ -154,7 +155,14 @@ _MEMOS = {  # of what was shown, and what was asked of it
 def _lasting(window: MainWindow) -> Facts:
     """What does not go with the document. (Else what a window shows for the first time would be
     taken for new however it was left.)"""
-    return {"device": window.workspace.device} if isValid(window) else {}
+    if not isValid(window):
+        return {}
+    space = window.workspace
+    return {
+        "device": space.device,
+        "machine": space.bridge.machine,
+        "is_dead": space.engine_state == "dead",
+    }
 
 
 def _state(window: MainWindow) -> Facts:

@@ -46,7 +46,7 @@ def seen(view: GraphView) -> np.ndarray:
 
 def assert_alike(one: np.ndarray, other: np.ndarray) -> None:
     """Pictures in which nobody could tell anything apart."""
-    assert np.abs(one.astype(int) - other).max() <= ROUNDED
+    assert np.abs(one.astype(np.int16) - other).max() <= ROUNDED
 
 
 def assert_as_new(canvas: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from statistics import median
 from typing import Any
@@ -36,12 +36,17 @@ def stepped(qapp: Any) -> Iterator[Workspace]:
     delete(bench.space)
 
 
-@pytest.fixture(params=PANELS, ids=lambda place: place.id)
-def panel(request: Any, qapp: Any, stepped: Workspace, show: Callable[..., Any]) -> Any:
+@pytest.fixture(scope="module", params=PANELS, ids=lambda place: place.id)
+def panel(request: Any, qapp: Any, stepped: Workspace) -> Iterator[Any]:
+    """One for all that is tested of it."""
     theme.apply(qapp, theme.DARK)
     stepped.set_theme(theme.DARK)
     place = request.param
-    return show(getattr(import_module(place.module), place.panel)(stepped), 320, 400)
+    panel = getattr(import_module(place.module), place.panel)(stepped)
+    panel.resize(320, 400)
+    panel.show()
+    yield panel
+    delete(panel)
 
 
 def test_every_control_has_a_name_and_takes_the_focus(panel: QWidget) -> None:

@@ -159,7 +159,7 @@ def test_labels_beside_what_comes_into_view_are_there_while_a_node_is_dragged(
 
 def colours(view: GraphView) -> np.ndarray:
     image = view.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
-    return np.array(image.constBits()).astype(int)
+    return np.array(image.constBits()).astype(np.int16)
 
 
 def test_the_legend_says_what_and_whether_it_still_holds(canvas: Any, measuring: Measuring) -> None:

@@ -22,6 +22,7 @@ from gradstep.gui.look.pill import Pill
 from gradstep.gui.model import training_call, training_search
 from gradstep.gui.panels.training.training_panel import TrainingPanel
 from gradstep.gui.panels.widgets.small_labels import Link
+from tests.support.each_case import check_each
 from tests.support.fake_training import PASSWORD, FakeTraining, socket_folder, step
 
 pytestmark = pytest.mark.slow
@@ -292,29 +293,35 @@ def test_a_folder_that_may_be_somebody_elses_is_refused(
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        (b"garbage\n", "'garbage' is no JSON"),
-        (b"x" * 70_000, "a line of more than 65,536 bytes"),
-        (b'{"step": 3, "loss": 1}\n', "step 3 after step 5"),
-        (b'{"step": 5, "loss": 1}\n', "step 5 after step 5"),
-        (b'{"step": 999999999999, "loss": 1}\n', "step 999,999,999,999 after step 5"),
-        (json.dumps({"gradstep": "watch", "version": 1, "title": "", "script": "", "pid": 1,
-                     "torch": "", "step": 1}).encode() + b"\n", "it greets twice"),
-    ],
+NO_LINES = (
+    (b"garbage\n", "'garbage' is no JSON"),
+    (b"x" * 70_000, "a line of more than 65,536 bytes"),
+    (b'{"step": 5, "loss": 1}\n', "step 5 after step 5"),
+    (b'{"step": 999999999999, "loss": 1}\n', "step 999,999,999,999 after step 5"),
+    (json.dumps({"gradstep": "watch", "version": 1, "title": "", "script": "", "pid": 1,
+                 "torch": "", "step": 1}).encode() + b"\n", "it greets twice"),
 )  # fmt: skip
+
+
 def test_what_is_no_line_ends_it_with_one_sentence(
-    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining], line: bytes, why: str
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
 ) -> None:
-    training = begin(*LINES)
-    follow(bench, qtbot, 5)
-    training.say(line)
-    qtbot.waitUntil(lambda: not bench.space.followed.live, timeout=60_000)
-    sentence = f"what came is no training that can be followed: {why}"
-    assert bench.messages == [sentence]
-    assert said(panel) == f"Following train.py ended at step 5: {sentence}"
-    assert curve(bench, LOSS).points.at(4) == 1.0, "what there was stays"
+    def check(case: tuple[bytes, str]) -> None:
+        line, why = case
+        bench.messages.clear()
+        training, followed = begin(*LINES), bench.space.followed
+        assert action_table.run("run.follow_training", bench.space)
+        qtbot.waitUntil(lambda: followed.live and followed.step == 5, timeout=60_000)
+        training.say(line)
+        qtbot.waitUntil(lambda: not followed.live, timeout=60_000)
+        training.end()
+        training.path.unlink()
+        sentence = f"what came is no training that can be followed: {why}"
+        assert bench.messages == [sentence]
+        assert said(panel) == f"Following train.py ended at step 5: {sentence}"
+        assert curve(bench, LOSS).points.at(4) == 1.0, "what there was stays"
+
+    check_each(NO_LINES, check, lambda case: case[1])
 
 
 def test_who_is_killed_says_nothing(bench: Any, panel: Any, qtbot: Any, folder: Path) -> None:
