@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -285,10 +286,11 @@ class Docks(QObject):
             self.layout = self.current_layout()
         self._shown = shown
         self._withdrawn.clear()
-        for dock in self.by_id.values():
-            dock.hold()  # each shows for a moment before others lie in front
-            if self.layout or not shown:  # placed anew, each is shown where it goes
-                dock.setVisible(shown)
+        with self._laid_out_once():
+            for dock in self.by_id.values():
+                dock.hold()  # each shows for a moment before others lie in front
+                if self.layout or not shown:  # placed anew, each is shown where it goes
+                    dock.setVisible(shown)
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
         self.tidy()  # each title that comes or goes lays all of them out, which is long once filled
@@ -347,7 +349,11 @@ class Docks(QObject):
             if dock.isFloating():  # of others Qt makes a window, and none again
                 dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        first = self._fill_areas()
+        self._window.layout().activate()  # or a bar of tabs that is used no more stays in view
+        with self._laid_out_once():
+            first = self._fill_areas()
+            self.tidy()  # each title that comes or goes would lay all of them out
+        self._share_heights(first)
         for dock in first.values():
             dock.raise_()
         width, height = self._room()
@@ -387,9 +393,25 @@ class Docks(QObject):
                 self._window.addDockWidget(area, dock)
                 (apart if dock.place.apart else first)[area] = dock
             dock.show()
-        for area, dock in apart.items():
-            self._window.resizeDocks([dock, first[area]], list(HEIGHTS), Qt.Orientation.Vertical)
         return first
+
+    def _share_heights(self, first: Mapping[Qt.DockWidgetArea, Dock]) -> None:
+        """Between docks that stand apart and the tabs below them."""
+        for dock in self.by_id.values():
+            if dock.place.apart:
+                both = [dock, first[dock.place.area]]
+                self._window.resizeDocks(both, list(HEIGHTS), Qt.Orientation.Vertical)
+
+    @contextmanager
+    def _laid_out_once(self) -> Iterator[None]:
+        """The window is laid out when all docks stand where they go, and not after each of them."""
+        layout = self._window.layout()
+        layout.setEnabled(False)
+        try:
+            yield
+        finally:
+            layout.setEnabled(True)
+            layout.activate()
 
     def show(self, id: str) -> None:
         """Bring a panel to the front; by itself, while the others have nothing to show."""
