@@ -25,6 +25,7 @@ from gradstep.gpu.compare import compare
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
+from tests.support.each_case import each_of
 from tests.support.faulty import FaultyBackend
 
 ROOT = Path(__file__).parents[2]
@@ -385,8 +386,8 @@ def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
     assert len(node.left.values) == len(node.right.values) == 64
 
 
-@pytest.mark.parametrize("device", sorted(PROFILES))
-@pytest.mark.parametrize(
+@each_of("device", sorted(PROFILES))
+@each_of(
     ("type_", "expected"),  # of 1, NaN and 3
     [
         ("Cast", {"torch": None, "onnxruntime": None, "": [1, 0, 3]}),

@@ -26,6 +26,7 @@ from gradstep.core.data.transforms import (
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
+from tests.support.each_case import each_of
 
 X = TensorRef("x")
 
@@ -197,7 +198,7 @@ def test_transforms_are_written(text: str, expected: Transform | str) -> None:
     assert read_transform(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "said"),
     [("scal(2)", "no transform 'scal'"), ("scale(x)", "no number"), ("scale(1/0)", "no number"),
      ("scale()", "other arguments"), ("one_hot(2.5)", "no number of classes"),

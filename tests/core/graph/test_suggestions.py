@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.graph.suggestions import did_you_mean, instead, near
 from gradstep.core.ops.declare.table import all_ops
+from tests.support.each_case import each_of
 
 OPS = sorted(definition.type for definition in all_ops())
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -105,7 +106,7 @@ def test_gradients_of_programs_suggest_no_other_gradient(name: str) -> None:
     assert near(name, OPS) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("written", "known", "found"),
     [
         ("matmul", ["MatMul", "Mul"], ["MatMul"]),

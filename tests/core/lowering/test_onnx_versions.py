@@ -12,6 +12,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.io.onnx.onnx_document import from_onnx
 from gradstep.core.ops.typing.inference import infer_declared
 from tests.support import onnx_models as onnx
+from tests.support.each_case import each_of
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 10 - 1
 
@@ -98,7 +99,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of("name", CASES)
 def test_older_operators(name: str) -> None:
     type, opset, inputs, attributes, wanted = CASES[name]
     (found,) = results(type, opset, {"x": X, **inputs}, **attributes)

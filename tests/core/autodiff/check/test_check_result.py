@@ -18,6 +18,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import Defect
+from tests.support.each_case import each_of
 from tests.support.networks import evaluate
 
 X = TensorRef("x")
@@ -312,7 +313,7 @@ def verdict_of(gradient: Any, numeric: NumericGradient) -> Verdict:
     return judge(array, array, numeric, lambda: np.zeros(array.shape)).verdict
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "numeric", "verdict"),
     [
         ([2e-8], slopes([1e-8]), Verdict.WRONG),  # small is no excuse

@@ -27,6 +27,7 @@ from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
+from tests.support.each_case import each_of
 
 CALLS = [(name, number) for name in facts.names() for number in range(len(facts.calls(name)))]
 # TensorFlow alone knew these gradients.
@@ -78,7 +79,7 @@ def _is_updated_with(document: Document, scope: str) -> bool:
     return any(ref and ref.op.startswith(f"{scope}/") for op in applying for ref in op.inputs)
 
 
-@pytest.mark.parametrize("name", facts.names())
+@each_of("name", facts.names())
 def test_what_is_trained_is_what_tensorflow_trains(name: str) -> None:
     """Never slots, powers of beta, counters or moving averages."""
     graph = facts.document(name).graph

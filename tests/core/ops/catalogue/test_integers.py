@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.errors import GradstepError
+from tests.support.each_case import each_of
 from tests.support.one_op import run
 
 # TensorFlow 2.21 computed these.
@@ -21,8 +22,8 @@ QUOTIENTS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
-@pytest.mark.parametrize("type", QUOTIENTS)
+@each_of("dtype", [np.int8, np.int32, np.int64])
+@each_of("type", QUOTIENTS)
 def test_integer_quotients(type: str, dtype: Any) -> None:
     x, y = np.array([7, -7, 7, -7, 0], dtype), np.array([2, 2, -2, -2, 3], dtype)
     found = run(type, x, y)

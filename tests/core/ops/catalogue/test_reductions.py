@@ -14,6 +14,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan
@@ -66,7 +67,7 @@ REDUCED: list[tuple[str, Any, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "dtype", "expected"), REDUCED)
+@each_of(("type", "values", "dtype", "expected"), REDUCED)
 def test_reductions(type: str, values: Any, dtype: str, expected: Any) -> None:
     found = result(type, np.array(values, dtype), FIRST)
     assert found.dtype == dtype
@@ -123,7 +124,7 @@ REFUSED: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "axis", "words"), REFUSED)
+@each_of(("type", "values", "axis", "words"), REFUSED)
 def test_what_tensorflow_refuses(type: str, values: Any, axis: Any, words: str) -> None:
     with pytest.raises(GradstepError, match=words):
         result(type, np.asarray(values), np.array(axis, np.int32))
@@ -219,7 +220,7 @@ SAMES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SAMES)
+@each_of(("function", "expected"), SAMES)
 def test_functions_of_tf(function: Any, expected: Any) -> None:
     builder = GraphBuilder()
     with builder.as_default():

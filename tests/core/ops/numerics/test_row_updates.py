@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from gradstep.core import native_extension
 from gradstep.core.ops.numerics import row_updates
 from tests.support import fake_xp
+from tests.support.each_case import each_of
 
 KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 complex64".split()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_rows_of_every_element_type_are_added_as_a_gpu_can(kind: str) -> None:
     values = np.array([1, 0, 1, 1], kind)
     put = fake_xp.put
