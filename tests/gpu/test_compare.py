@@ -236,7 +236,7 @@ def test_a_sum_of_two_has_no_order_and_a_real_device_has_its_own() -> None:
     assert on(_summed(1000), "cpu:native").text == "No node makes a difference."
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "attrs", "count"),
     [
         ("MatMul", [(2, 7), (7, 3)], {}, 7),
@@ -443,7 +443,7 @@ def test_where_it_was_measured_nothing_is_open() -> None:
     assert on(_greatest(), "emulate:jax").first_divergence == "y"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "device", "words"),
     [
         ("FloorDiv", ([1, 0], [0, 0]), "jax", "an integer over 0 is -2, but 0 over 0 is -1"),

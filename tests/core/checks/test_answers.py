@@ -210,7 +210,7 @@ VALUES: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], str
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("build", "of", "values", "text"), VALUES)
+@each_of(("build", "of", "values", "text"), VALUES)
 def test_of_a_value(
     build: Callable[[GraphBuilder], object], of: str, values: Mapping[str, Any], text: str
 ) -> None:

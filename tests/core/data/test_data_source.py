@@ -188,7 +188,7 @@ def test_texts_are_not_cast() -> None:
     assert "classes(" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "expected"),
     [("scale(1/16)", Scale(1 / 16)), (" scale(2, -1) ", Scale(2, -1)), ("one_hot(3)", OneHot(3)),
      ("standardise", "standardise"), ("standardise()", "standardise"),
@@ -226,7 +226,7 @@ def test_rows_of_an_npy_file_stay_there(tmp_path: Path) -> None:
         map_array("none.npy", Reading(tmp_path))
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_of("name", SETS)
 def test_built_in_sets_have_rows_of_both_parts(name: str) -> None:
     parts = SETS[name].parts
     assert len({len(array) for array in parts.values()}) == 1

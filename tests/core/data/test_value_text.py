@@ -206,7 +206,7 @@ def test_no_text_is_more_than_a_value_or_an_error(text: str) -> None:
     assert found.dtype == np.float32
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "quick"),
     [("[1, nan]", True), ("array([1.])", True), ("nan", True), ("1\t2", True),
      ("@x.npy", False), (" normal()", False), ("zeros", False), ("nonsense", True),

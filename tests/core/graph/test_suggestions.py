@@ -5,7 +5,6 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from itertools import combinations
 
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -98,7 +97,7 @@ def test_an_unrelated_name_suggests_nothing(written: str) -> None:
     assert near(written, OPS) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     "name",
     ["CustomGrad", "BernoulliGrad", "STE", "Doubled", "Foo", "x", "MyOp", "CustomGradient-0"],
 )

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.io.onnx.onnx_document import from_onnx
@@ -113,7 +112,7 @@ def test_top_k_by_attribute() -> None:
     np.testing.assert_array_equal(places, np.broadcast_to([3, 2], (2, 3, 2)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "attributes", "said"),
     [
         ("Relu", {"nobody": 1}, "its attribute nobody = 1"),

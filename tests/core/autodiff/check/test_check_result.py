@@ -216,7 +216,7 @@ def test_only_what_tensorflow_gives_is_laid_to_it(
     assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "noise", "verdict"),
     [
         (1.0, 0.0, Verdict.OK),
@@ -341,7 +341,7 @@ def test_how_near_a_gradient_must_be(
     assert verdict_of(gradient, numeric) is verdict
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "wide", "verdict"),
     [
         ([1.0009], [1.0], Verdict.OK),  # as near as float32 mostly is

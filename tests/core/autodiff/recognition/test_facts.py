@@ -209,7 +209,7 @@ def test_the_oracles_graphs(name: str, of: str, wrt: set[str]) -> None:
 # -- names ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "place"),
     [
         ("gradients/a/b_grad/Mul", ("gradients", "a/b")),

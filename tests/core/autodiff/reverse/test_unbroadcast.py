@@ -49,8 +49,8 @@ def test_the_sum_is_over_what_was_broadcast(
     np.testing.assert_array_equal(got, values.sum(axis=axes).reshape(want))
 
 
-@pytest.mark.parametrize("borrowed", ["AddV2", "Sub"])
-@pytest.mark.parametrize(("x", "y"), [((3,), ()), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2,), (4, 3))])
+@each_of("borrowed", ["AddV2", "Sub"])
+@each_of(("x", "y"), [((3,), ()), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2,), (4, 3))])
 def test_a_borrowed_gradient_that_cannot_be_one_of_its_input_is_refused(
     x: tuple[int, ...], y: tuple[int, ...], borrowed: str
 ) -> None:

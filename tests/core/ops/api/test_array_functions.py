@@ -178,7 +178,7 @@ def test_a_grid_of_fed_axes_is_a_scope_of_its_own() -> None:
     assert [v.shape for v in values] == [(2, 3), (2, 3)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("make", "words"),
     [
         (lambda x: tf.meshgrid(x, indexing="yx"), "must be either 'xy' or 'ij', got 'yx'"),

@@ -156,7 +156,7 @@ def test_what_tensorflow_refuses_is_refused_in_its_words(
         run(type, inputs, attrs)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "inputs", "words"),
     [
         ("Where", (STRINGS,), "takes numbers or bool, not string"),

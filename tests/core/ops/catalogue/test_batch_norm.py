@@ -201,7 +201,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("inputs", "attrs", "message"), WRONG)
+@each_of(("inputs", "attrs", "message"), WRONG)
 def test_what_does_not_fit(inputs: dict[str, Any], attrs: dict[str, Any], message: str) -> None:
     given = {"x": X, **VECTORS, **inputs}
     builder = GraphBuilder()

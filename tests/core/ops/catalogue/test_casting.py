@@ -39,7 +39,7 @@ CASTS = {
 }
 
 
-@pytest.mark.parametrize("dtype", CASTS)
+@each_of("dtype", CASTS)
 def test_what_an_integer_type_has_no_room_for(dtype: Any) -> None:
     x = np.array(TOO_LARGE, np.float64)
     target = DType.of(dtype)

@@ -183,7 +183,7 @@ def test_rows_that_are_not_named_stay(type: str) -> None:
 
 
 # Words of TensorFlow 2.21's SparseApplyMomentum.
-@pytest.mark.parametrize(
+@each_of(
     ("grad", "indices", "message"),
     [
         (np.ones((2, 2)), [0, 4], "Index 4 at offset 1 in indices is out of range"),
@@ -197,7 +197,7 @@ def test_rows_that_are_not_named_stay(type: str) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("type", ["SparseApplyMomentum", "ResourceSparseApplyAdagrad"])
+@each_of("type", ["SparseApplyMomentum", "ResourceSparseApplyAdagrad"])
 def test_rows_that_do_not_fit_change_nothing(
     type: str, grad: np.ndarray, indices: Any, message: str
 ) -> None:

@@ -92,7 +92,7 @@ PLACES: list[tuple[str, Any, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "expected"), PLACES)
+@each_of(("type", "values", "expected"), PLACES)
 def test_places_pass_over_nan_and_take_the_first_of_equals(
     type: str, values: Any, expected: int
 ) -> None:
@@ -149,7 +149,7 @@ RUNNING: list[tuple[Any, dict[str, bool], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "attrs", "expected"), RUNNING)
+@each_of(("values", "attrs", "expected"), RUNNING)
 def test_running_logsumexp(values: Any, attrs: Any, expected: Any) -> None:
     found = result("CumulativeLogsumexp", np.array(values, np.float32), AXIS, **attrs)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -164,8 +164,8 @@ def test_the_gradient_of_an_exclusive_running_logsumexp() -> None:
     np.testing.assert_allclose(found, [0.46211716, -1.46211716, 0, 0], atol=1e-8)
 
 
-@pytest.mark.parametrize("row", ["no zero", "one zero", "two zeros", "negative"])
-@pytest.mark.parametrize("axes_type", ["int32", "int64"])
+@each_of("row", ["no zero", "one zero", "two zeros", "negative"])
+@each_of("axes_type", ["int32", "int64"])
 def test_gradient_of_a_product_over_axes_known_while_running(row: str, axes_type: str) -> None:
     expected = oracle.case("reduce_prod_gradient")[row]
     builder = GraphBuilder()

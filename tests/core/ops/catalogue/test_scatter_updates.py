@@ -81,8 +81,8 @@ def test_values_are_tensorflows(kind: str, prefix: str) -> None:
         np.testing.assert_array_equal(found, np.float32(matrix))
 
 
-@pytest.mark.parametrize("prefix", ["", "Resource"])
-@pytest.mark.parametrize(
+@each_of("prefix", ["", "Resource"])
+@each_of(
     ("kind", "indices", "updates", "wanted"),
     [
         ("Update", [[0], [2], [0]], [[1, 1], [2, 2], [3, 3]], [[3, 3], [3, 4], [2, 2]]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +32,7 @@ def test_wide_integers_are_added_exactly() -> None:
     assert found.tolist() == [2**62 + 1 - 2**63]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 65])
+@each_of("count", [1, 2, 3, 7, 64, 65])
 def test_combining_rows_takes_in_each_once(count: int) -> None:
     rng = np.random.default_rng(count)
     places, values = rng.integers(0, 4, count), rng.uniform(0.5, 2, (count, 2))
