@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.command_text import commands_in, is_open, last_command_start
+from tests.support.each_case import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "commands"),
     [
         ("step", ["step"]),
@@ -42,7 +43,7 @@ def test_scripts_have_semicolons_and_comments(text: str, commands: list[str]) ->
     assert commands_in(text, is_script=True) == commands
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "opened"),
     [("set c [1,", True), ("step \\", True), ("step", False), ("set c [1,\n2]", False),
      ("set c [1,\n\n", False), ("print )", False), ('print x["[', True), ('print x["["]', False)],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.iteration_text import iteration_text
 from gradstep.core.protocol.messages import LoopShown
+from tests.support.each_case import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("number", "count", "text"),
     [
         (0, 3, "iteration 1 of 3"),

@@ -25,6 +25,7 @@ from gradstep.gpu.compare import compare
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
+from tests.support.each_case import each_of
 from tests.support.faulty import FaultyBackend
 
 ROOT = Path(__file__).parents[2]
@@ -235,7 +236,7 @@ def test_a_sum_of_two_has_no_order_and_a_real_device_has_its_own() -> None:
     assert on(_summed(1000), "cpu:native").text == "No node makes a difference."
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "attrs", "count"),
     [
         ("MatMul", [(2, 7), (7, 3)], {}, 7),
@@ -385,8 +386,8 @@ def test_only_the_first_elements_of_a_large_tensor_are_carried() -> None:
     assert len(node.left.values) == len(node.right.values) == 64
 
 
-@pytest.mark.parametrize("device", sorted(PROFILES))
-@pytest.mark.parametrize(
+@each_of("device", sorted(PROFILES))
+@each_of(
     ("type_", "expected"),  # of 1, NaN and 3
     [
         ("Cast", {"torch": None, "onnxruntime": None, "": [1, 0, 3]}),
@@ -442,7 +443,7 @@ def test_where_it_was_measured_nothing_is_open() -> None:
     assert on(_greatest(), "emulate:jax").first_divergence == "y"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "device", "words"),
     [
         ("FloorDiv", ([1, 0], [0, 0]), "jax", "an integer over 0 is -2, but 0 over 0 is -1"),

@@ -11,6 +11,7 @@ from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ComparedNode, SideResult
 from gradstep.gpu import comparison_conclusion
 from gradstep.gpu.comparison_conclusion import Compared
+from tests.support.each_case import each_of
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
 RULE = "emulate:jax: factors are rounded to TF32 (a manual)"
@@ -114,7 +115,7 @@ def close(name: str, **metrics: float) -> ComparedNode:
     return node(name, "close", metrics=metrics)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("rows", "short", "text"),
     [
         ([node("a")], "no node differs", "No node makes a difference."),

@@ -1,6 +1,6 @@
 """Of a large graph with one operation that parts two devices, the few that show how.
 
-Three graphs as a rule, of 100 to 200 operations. Fifty, of up to 2,000, in a few minutes:
+One graph as a rule, of 100 to 200 operations. Fifty, of up to 2,000, in a few minutes:
 
     HYPOTHESIS_PROFILE=thorough ./dev test tests/gpu/test_device_reduction.py
 """
@@ -91,7 +91,7 @@ def check(document: Document, name: str) -> None:
     assert small.note, "it says by which rule"
 
 
-@pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 17))
+@pytest.mark.parametrize("seed", range(COUNT if is_thorough else 1))
 def test_few_operations_part_the_devices_as_all_do(seed: int) -> None:
     check(*large(seed, 2000 if is_thorough else 200))
 
@@ -137,6 +137,13 @@ def test_of_a_recording_it_is_one_operation_and_what_was_recorded(seed: int) -> 
     else:
         held = DEVICES.compare(derive(again, {}), CPU, "recorded")
         assert held.first_divergence == "planted", name
+
+
+def test_of_what_a_recording_has_alike_or_not_at_all_nothing_is_made_smaller() -> None:
+    document, _ = large(0, 30)
+    program = derive(document, {})
+    _, recording = DEVICES.record(program, CPU, GPU, gradstep_file.to_bytes(document))
+    about = Loaded(document, {}), program, DEVICES, CPU, recording, "there.gradrec"
     with pytest.raises(GradstepError, match="loss "):
         reduced_recording(*about, "loss")
     with pytest.raises(GradstepError, match="'nobody' was not compared"):

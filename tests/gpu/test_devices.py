@@ -17,6 +17,7 @@ from gradstep.gpu.device_status import DeviceStatus
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
+from tests.support.each_case import each_of
 
 ROOT = Path(__file__).parents[2]
 MISSING = DeviceStatus(False, text="CuPy is not installed. With an NVIDIA GPU: ./dev setup --gpu")
@@ -39,7 +40,7 @@ def test_the_processor(name: str) -> None:
     assert backend.rules.negative_ok == (name == "cpu:native")
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@each_of("profile", PROFILES)
 def test_emulated_systems(profile: str) -> None:
     backend = Devices().open_backend(f"emulate:{profile}")
     assert isinstance(backend, EmulatedBackend)

@@ -15,6 +15,7 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.system_rules import Flush, OutOfRange, Rules
 from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from tests.support import oracle
+from tests.support.each_case import each_of
 
 ROWS = np.array([10, 20, 30], np.float32)
 INDICES = np.array([0, 3, -1, -4], np.int32)
@@ -57,7 +58,7 @@ def outcome(rules: Rules, type_: str, *inputs: np.ndarray) -> np.ndarray | None:
         return None
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each_of("name", SYSTEMS)
 def test_gather(name: str) -> None:
     for index, expected in zip(INDICES, GATHERED[name], strict=True):
         one = outcome(SYSTEMS[name], "GatherV2", ROWS, np.array([index], np.int32), ZERO)
@@ -68,7 +69,7 @@ def test_gather(name: str) -> None:
             ), index
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@each_of("name", SYSTEMS)
 def test_scatter(name: str) -> None:
     for index, expected in zip(INDICES, SCATTERED[name], strict=True):
         at, one = np.array([[index]], np.int32), np.ones(1, np.float32)
@@ -125,7 +126,7 @@ def test_a_real_card_rounds_for_itself() -> None:
     assert CUPY_NATIVE.gather is OutOfRange.WRAP
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@each_of("name", PROFILES)
 def test_every_rule_says_where_it_is_documented(name: str) -> None:
     rules = PROFILES[name]
     assert rules.name == name

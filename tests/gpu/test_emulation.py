@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.numerics.short_rounding import round_to_tf32
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend, flush_subnormals, to_integers
+from tests.support.each_case import each_of
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 TINY = float(np.finfo(np.float32).tiny)
@@ -34,7 +34,7 @@ def f32(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("given_bits", "expected"),
     [
         (0x3F800000, 0x3F800000),  # 1 stays
@@ -143,7 +143,7 @@ def test_kernels_are_adapted_only_where_the_rules_say_so() -> None:
         assert (backend.adapt(definition, kernel, op) is not kernel) == adapts
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("no_room", "source", "target", "expected"),
     [
         (NoRoom.XLA, np.float32, np.int32, [0, 2**31 - 1, -(2**31), 300, -1]),

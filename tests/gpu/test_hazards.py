@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.hazards import hazards
+from tests.support.each_case import each_of
 
 
 def f32(*values: float) -> np.ndarray:
@@ -39,7 +39,7 @@ ZERO = np.array(0, np.int32)
 TO_INT = {"DstT": DType.INT32}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "attrs", "expected"),
     [
         ("GatherV2", (f32(10, 20, 30), i32(0, 3), ZERO), {}, "indices[1] = 3 is not in [0, 3)"),
@@ -69,7 +69,7 @@ def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str
     assert expected in found(type_, *inputs, attrs=attrs)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "inputs", "attrs"),
     [
         ("GatherV2", (f32(10, 20, 30), i32(0, 2), ZERO), {}),

@@ -18,6 +18,7 @@ from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
 from tests.card.cast_rows import TYPES, numbers
 from tests.card.recording import from_text
+from tests.support.each_case import each_of
 
 RECORDED = json.loads(
     (Path(__file__).parents[1] / "data" / "gpu" / "h200-2026-11-26.json").read_text("utf-8")
@@ -73,8 +74,8 @@ OPERATIONS: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("library", ["cupy", "jax", "torch"])
+@each_of("name", OPERATIONS)
+@each_of("library", ["cupy", "jax", "torch"])
 def test_subnormals_are_flushed_where_a_card_flushes_them(library: str, name: str) -> None:
     type_, inputs = OPERATIONS[name]
     op = Operation("y", type_, tuple(TensorRef(f"x{i}") for i, _ in enumerate(inputs)))

@@ -12,14 +12,14 @@ from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 from gradstep.gpu.tolerances import tolerance, with_inherited
-from tests.support.each_case import on_each_op
+from tests.support.each_case import each_of, on_each_op
 from tests.support.op_cases import cases
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)]
 CLASSES = ["exact", "rounded", "reducing", "product", "library"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type_", "arithmetic"),
     [
         ("Reshape", "exact"),

@@ -9,6 +9,7 @@ from gradstep.core.lowering.onnx import ONNX
 from tests.onnx.left_out import FEW_BITS, SEQUENCES, TEXTS, why_left_out
 from tests.onnx.node_cases import Case, judge, recorded
 from tests.support import onnx_models as onnx
+from tests.support.each_case import each_of
 
 FAMILIES = 8  # in as many tests as this all cases are tried
 
@@ -65,7 +66,7 @@ def test_an_operator_that_there_is_not_is_told() -> None:
     assert "there is no lowering of onnx.Frobnicate" in judge(case).problem
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("model", "reason"),
     [
         (onnx.one_node("Neg", {"x": np.zeros(2)}), ""),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from gradstep.core.ops.declare.table import OpDef
 
@@ -56,3 +59,34 @@ def at_once(
 def on_each_op(definitions: Iterable[OpDef]) -> Callable[[Check[OpDef]], Callable[[str], None]]:
     """A test a subject, all of whose ops are checked."""
     return on_each(definitions, lambda op: op.type, lambda op: op.subject)
+
+
+def each_of(
+    names: str | Sequence[str],
+    rows: Iterable[Any],
+    ids: Sequence[str] | Callable[[Any], str] = lambda value: str(value)[:60],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As pytest.mark.parametrize, but one test. What fixtures give is the same for all cases."""
+    single = isinstance(names, str) and "," not in names
+    wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
+    cases = []
+    for number, row in enumerate(rows):
+        case = ParameterSet.extract_from(row, force_tuple=single)
+        text = "-".join(map(ids, case.values)) if callable(ids) else ids[number]
+        cases.append((f"{number}: {case.id or text}", case.values))
+
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        own = signature(check)
+        others = [given for name, given in own.parameters.items() if name not in wanted]
+
+        @wraps(check)
+        def test(**fixtures: Any) -> None:
+            def one(case: tuple[str, Sequence[Any]]) -> None:
+                check(**dict(zip(wanted, case[1], strict=True)), **fixtures)
+
+            check_each(cases, one, lambda case: case[0])
+
+        test.__signature__ = own.replace(parameters=others)  # type: ignore[attr-defined]
+        return test
+
+    return decorate

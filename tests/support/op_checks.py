@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Constant
 from gradstep.core.ops.declare.table import OpDef
 from tests.support import fake_xp, formulas
 from tests.support.gradient_checks import check_gradient
 from tests.support.interpret import call_kernel, keywords
-from tests.support.op_cases import KNOWN, NOTHING_KNOWN, SIZES_UNKNOWN, Case, cases, shared_cases
+from tests.support.op_cases import NOTHING_KNOWN, SIZES_UNKNOWN, Case, cases, shared_cases
 
 FLOATS = (np.float32, np.float64)
 
@@ -51,22 +51,28 @@ def results(case: Case, xp: Any = np, inputs: Any = None) -> tuple[Any, ...]:
 
 
 def check_inference(definition: OpDef) -> None:
-    """Inferred types are the real ones; with less known, they never contradict them."""
+    """Inferred types are the real ones; with less known of the shapes, whatever the element type,
+    they never contradict them."""
+    exact = definition.type not in LENGTH_DEPENDS_ON_VALUES
     for dtype in FLOATS:
-        for known in (KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN):
-            for case in _at_level(definition, dtype, known):
-                values = results(case)
-                assert definition.state.writes or len(values) == len(case.outputs)
-                for ref, value in zip(case.outputs, values, strict=False):
-                    kind = case.builder.type_of(ref)
-                    assert kind.dtype is DType.of(np.asarray(value).dtype)
-                    assert kind.shape.accepts(np.shape(value)), f"{kind} for {np.shape(value)}"
-                    exact = definition.type not in LENGTH_DEPENDS_ON_VALUES
-                    assert known != KNOWN or not exact or kind.shape == Shape(np.shape(value))
+        known = shared_cases(definition, dtype)
+        values = [results(case) for case in known]
+        for case, found in zip(known, values, strict=True):
+            assert definition.state.writes or len(found) == len(case.outputs)
+            for kind, value in _accepting(case, found):
+                assert not exact or kind.shape == Shape(np.shape(value))
+    for level in (SIZES_UNKNOWN, NOTHING_KNOWN):
+        for case, found in zip(cases(definition, FLOATS[-1], level), values, strict=True):
+            assert [*_accepting(case, found)] or not case.outputs
 
 
-def _at_level(definition: OpDef, dtype: Any, known: str) -> Iterable[Case]:
-    return shared_cases(definition, dtype) if known == KNOWN else cases(definition, dtype, known)
+def _accepting(case: Case, values: tuple[Any, ...]) -> Iterator[tuple[TensorType, Any]]:
+    """The types inferred of the outputs, which accept these values."""
+    for ref, value in zip(case.outputs, values, strict=False):
+        kind = case.builder.type_of(ref)
+        assert kind.dtype is DType.of(np.asarray(value).dtype)
+        assert kind.shape.accepts(np.shape(value)), f"{kind} for {np.shape(value)}"
+        yield kind, value
 
 
 def check_dtypes_kept(definition: OpDef) -> None:

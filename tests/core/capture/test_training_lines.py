@@ -21,6 +21,7 @@ from gradstep.core.capture.training_lines import (
     read_line,
 )
 from gradstep.core.errors import GradstepError
+from tests.support.each_case import each_of
 from tests.support.fake_training import GREETING
 
 LINES = [
@@ -48,7 +49,7 @@ def test_numbers_that_json_has_not() -> None:
     assert found.gradient == {"a": -math.inf}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "why"),
     [
         (b"{", "is no JSON"),

@@ -36,6 +36,7 @@ from tests.core.checks.test_planted_causes import (
     product,
     two_layers,
 )
+from tests.support.each_case import each_of
 from tests.support.whys import graph_of, why_gradient, why_value
 
 X = [1, 2, 3]
@@ -179,7 +180,7 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("build", "wrt", "values", "text"), GRADIENTS)
+@each_of(("build", "wrt", "values", "text"), GRADIENTS)
 def test_of_a_gradient(
     build: Callable[[GraphBuilder], object], wrt: str, values: Mapping[str, Any], text: str
 ) -> None:
@@ -209,7 +210,7 @@ VALUES: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], str
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("build", "of", "values", "text"), VALUES)
+@each_of(("build", "of", "values", "text"), VALUES)
 def test_of_a_value(
     build: Callable[[GraphBuilder], object], of: str, values: Mapping[str, Any], text: str
 ) -> None:

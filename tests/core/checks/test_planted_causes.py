@@ -13,6 +13,7 @@ import pytest
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 from tests.support.whys import graph_of, why_gradient, why_value
 
 BIG = 1000.0
@@ -600,7 +601,7 @@ PLANTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@each_of("name", PLANTED)
 def test_a_planted_cause_is_named(name: str) -> None:
     planted = PLANTED[name]
     graph = graph_of(planted.build)

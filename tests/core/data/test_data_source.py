@@ -26,6 +26,7 @@ from gradstep.core.data.transforms import (
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
+from tests.support.each_case import each_of
 
 X = TensorRef("x")
 
@@ -187,7 +188,7 @@ def test_texts_are_not_cast() -> None:
     assert "classes(" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "expected"),
     [("scale(1/16)", Scale(1 / 16)), (" scale(2, -1) ", Scale(2, -1)), ("one_hot(3)", OneHot(3)),
      ("standardise", "standardise"), ("standardise()", "standardise"),
@@ -197,7 +198,7 @@ def test_transforms_are_written(text: str, expected: Transform | str) -> None:
     assert read_transform(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "said"),
     [("scal(2)", "no transform 'scal'"), ("scale(x)", "no number"), ("scale(1/0)", "no number"),
      ("scale()", "other arguments"), ("one_hot(2.5)", "no number of classes"),
@@ -225,7 +226,7 @@ def test_rows_of_an_npy_file_stay_there(tmp_path: Path) -> None:
         map_array("none.npy", Reading(tmp_path))
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_of("name", SETS)
 def test_built_in_sets_have_rows_of_both_parts(name: str) -> None:
     parts = SETS[name].parts
     assert len({len(array) for array in parts.values()}) == 1

@@ -19,6 +19,7 @@ from gradstep.core.data.value_text import is_quick, typed_value
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.io.disk.memory_budget import Budget
+from tests.support.each_case import each_of
 
 RECORDED = Path(__file__).parents[2] / "data" / "tensorflow" / "initializers.json"
 
@@ -34,7 +35,7 @@ def refusal(text: str, *shape: int | None, dtype: DType = DType.FLOAT32) -> Grad
     return caught.value
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "expected"),
     [
         ("[1, 2]", [1, 2]),
@@ -68,7 +69,7 @@ def test_what_is_a_value(text: str, expected: list[float]) -> None:
     np.testing.assert_array_equal(found, np.array(expected, np.float32))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "words", "todo"),
     [
         ("", "no value", "write numbers"),
@@ -205,7 +206,7 @@ def test_no_text_is_more_than_a_value_or_an_error(text: str) -> None:
     assert found.dtype == np.float32
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "quick"),
     [("[1, nan]", True), ("array([1.])", True), ("nan", True), ("1\t2", True),
      ("@x.npy", False), (" normal()", False), ("zeros", False), ("nonsense", True),

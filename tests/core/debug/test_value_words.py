@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradstep.core.debug.value_words import value_text
+from tests.support.each_case import each_of
 
 F = np.float32
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "text"),
     [
         (F(0.25), "0.25"),

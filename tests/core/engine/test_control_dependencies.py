@@ -12,6 +12,7 @@ import pytest
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from tests.support.each_case import each_of
 
 CASES = Path(__file__).parents[2] / "data" / "oracle" / "cases"
 LINE = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>[^)]*)\)(?: \{(?P<attrs>.*)\})?")
@@ -77,7 +78,7 @@ def graph_of(kind: str, lines: list[str]) -> Graph:
     return Graph.of(operation(line) for line in (*missing, *lines))
 
 
-@pytest.mark.parametrize(("case", "program"), PROGRAMS)
+@each_of(("case", "program"), PROGRAMS)
 def test_five_runs_print_what_tensorflow_prints(case: str, program: str) -> None:
     recorded = load(case)[program]
     graph = graph_of(program.split()[0], recorded["graph"])

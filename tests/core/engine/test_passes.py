@@ -16,6 +16,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 
 NAMES = [made.name for made in PASSES]
 LARGE = 1 << 16
@@ -89,7 +90,7 @@ def test_a_name_that_no_pass_has() -> None:
     assert "constant folding" in caught.value.hint
 
 
-@pytest.mark.parametrize("made", PASSES, ids=NAMES)
+@each_of("made", PASSES, ids=NAMES)
 def test_each_pass_says_what_it_does_in_a_sentence(made: object) -> None:
     text = made.text  # type: ignore[attr-defined]
     assert text[0].isupper()

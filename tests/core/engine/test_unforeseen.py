@@ -21,6 +21,7 @@ from gradstep.core.ops.declare import table
 from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.typing.inference import infer
+from tests.support.each_case import each_of
 
 BARE = "'NoneType' object is not subscriptable"
 
@@ -71,8 +72,8 @@ def test_shapes_known_only_in_the_run_that_the_rule_of_an_op_refuses(fast: bool)
     assert (caught.value.kind, caught.value.node) == ("InvalidArgumentError", "y")
 
 
-@pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("type", ["Fill", "Reshape", "BroadcastTo"])
+@each_of("fast", [False, True])
+@each_of("type", ["Fill", "Reshape", "BroadcastTo"])
 def test_more_dimensions_than_arrays_have(type: str, fast: bool) -> None:
     builder = GraphBuilder()
     sizes = builder.placeholder("sizes", "int32", (None,))

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from gradstep.core.graph.placed_devices import device_of, device_spec
 from gradstep.gpu.device_table import entries
+from tests.support.each_case import each_of
 
 WORD = st.from_regex(r"[a-z0-9]+", fullmatch=True)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "spec"),
     [
         ("", ""),
@@ -42,7 +43,7 @@ def test_any_name_comes_back(first: str, rest: list[tuple[str, str]]) -> None:
         assert device_of(spec) == name
 
 
-@pytest.mark.parametrize(
+@each_of(
     "spec", ["/device:GPU:0", "/device:CPU:0", "/gpu:0", "/job:worker/task:1/device:GPU:1", "x",
              "/device:TORCH_CPU:1", "/device:TORCH____CPU:0", "/device:TORCH_:0"]
 )  # fmt: skip
@@ -50,7 +51,7 @@ def test_what_is_not_of_this_program_is_a_wish(spec: str) -> None:
     assert device_of(spec) == ""
 
 
-@pytest.mark.parametrize("name", ["Torch", "torch cpu", ":", "torch:", "torch::cpu", "a/b", "é"])
+@each_of("name", ["Torch", "torch cpu", ":", "torch:", "torch::cpu", "a/b", "é"])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="no name of a device"):
         device_spec(name)

@@ -19,6 +19,7 @@ from gradstep.core.graph.stacked_blocks import (
 )
 from gradstep.core.io.open_document import read
 from tests.support.block_documents import decoder
+from tests.support.each_case import each_of
 from tests.traces.trace_archive import traces
 
 FLOATS = {"dtype": DType.FLOAT32}
@@ -81,7 +82,7 @@ def test_an_open_block_parts_the_stack() -> None:
     assert stacked(graph, *(scope for scope in many if scope != "h/2")) == {tuple(many[3:])}
 
 
-@pytest.mark.parametrize(
+@each_of(
     "scopes",
     [
         ("h/0", "h/1"),
@@ -117,7 +118,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("what", OTHERS)
+@each_of("what", OTHERS)
 def test_one_difference_is_enough(what: str) -> None:
     name, changed = OTHERS[what]
     graph = with_operation(blocks(*FOUR), f"net/h_2/{name}", **changed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from itertools import combinations
 
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gradstep.core.graph.suggestions import did_you_mean, instead, near
 from gradstep.core.ops.declare.table import all_ops
+from tests.support.each_case import each_of
 
 OPS = sorted(definition.type for definition in all_ops())
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -97,7 +97,7 @@ def test_an_unrelated_name_suggests_nothing(written: str) -> None:
     assert near(written, OPS) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     "name",
     ["CustomGrad", "BernoulliGrad", "STE", "Doubled", "Foo", "x", "MyOp", "CustomGradient-0"],
 )
@@ -105,7 +105,7 @@ def test_gradients_of_programs_suggest_no_other_gradient(name: str) -> None:
     assert near(name, OPS) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("written", "known", "found"),
     [
         ("matmul", ["MatMul", "Mul"], ["MatMul"]),

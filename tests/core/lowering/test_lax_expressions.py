@@ -16,6 +16,7 @@ from gradstep.core.lowering.foreign_graph import (
 from gradstep.core.lowering.gradient_source import gradient_source
 from gradstep.core.lowering.lax_expressions import lax_expression, product_equation
 from gradstep.core.lowering.lowering_table import UnloweredError
+from tests.support.each_case import each_of
 
 X = ForeignRef("x")
 
@@ -26,7 +27,7 @@ def written(op: str, args: dict[str, Any]) -> str:
     return lax_expression(node, lambda v: "x" if v is X else repr(v), lambda ref: 2)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "op", "args"),
     [
         ("tf.tanh(x)", "tanh", {"x": X}),

@@ -9,6 +9,7 @@ import pytest
 
 from gradstep.core.lowering.foreign_graph import ForeignRef
 from gradstep.core.lowering.lax import LAX
+from tests.support.each_case import each_of
 from tests.support.foreign_operation import computed, lowered, slope
 
 
@@ -99,10 +100,10 @@ def test_a_product_undone(transpose: bool, axis: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
-@pytest.mark.parametrize("left", [False, True])
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("ones", [False, True])
+@each_of("left", [False, True])
+@each_of("lower", [False, True])
+@each_of("turned", [False, True])
+@each_of("ones", [False, True])
 def test_triangles(left: bool, lower: bool, turned: bool, ones: bool) -> None:
     a, b = f32([2, 1.5], [-0.5, 4]), f32([1, 2], [3, 5])
     triangle = np.tril(a) if lower else np.triu(a)

@@ -13,6 +13,7 @@ from gradstep.core.lowering.aten import ATEN
 from gradstep.core.lowering.aten.aten_tensors import promoted
 from gradstep.core.lowering.lowering_table import LoweringTable, UnloweredError, element_type
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 
 KINDS = [DType.BOOL, DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT16, DType.FLOAT32,
          DType.FLOAT64]  # fmt: skip
@@ -69,7 +70,7 @@ MEASURED: list[tuple[tuple[Any, ...], DType]] = [
 ]
 
 
-@pytest.mark.parametrize(("operands", "wanted"), MEASURED)
+@each_of(("operands", "wanted"), MEASURED)
 def test_promotion_is_pytorchs(operands: tuple[Any, ...], wanted: DType) -> None:
     made = [tensor(*one) if isinstance(one, tuple) else one for one in operands]
     assert promoted(*made) is wanted

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.io.onnx.onnx_document import from_onnx
 from gradstep.core.ops.typing.inference import infer_declared
 from tests.support import onnx_models as onnx
+from tests.support.each_case import each_of
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 10 - 1
 
@@ -98,7 +98,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_of("name", CASES)
 def test_older_operators(name: str) -> None:
     type, opset, inputs, attributes, wanted = CASES[name]
     (found,) = results(type, opset, {"x": X, **inputs}, **attributes)
@@ -112,7 +112,7 @@ def test_top_k_by_attribute() -> None:
     np.testing.assert_array_equal(places, np.broadcast_to([3, 2], (2, 3, 2)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "attributes", "said"),
     [
         ("Relu", {"nobody": 1}, "its attribute nobody = 1"),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
-import pytest
 
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.debug.breaks.breakpoints import BreakpointKind
@@ -17,11 +16,12 @@ from gradstep.core.document.expectation import ExpectationKind
 from gradstep.core.graph.model import Phase
 from gradstep.core.protocol import vocabulary
 from gradstep.core.protocol.message_recording import read_recording
+from tests.support.each_case import each_of
 
 RECORDING = Path(__file__).parents[2] / "data" / "recordings" / "tutorial.rec"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("words", "kind"),
     [
         (vocabulary.PhaseName, Phase),

@@ -15,7 +15,6 @@ from gradstep.core.ops.declare.table import all_ops, lookup
 from gradstep.core.reference.__main__ import DOCS, PAGES
 from gradstep.core.reference.gradient_text import gradient_lines, second_order
 from gradstep.core.reference.op_entry import entry
-from gradstep.core.reference.ops_page import page
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -25,9 +24,8 @@ def test_the_committed_page_is_what_is_made(name: str) -> None:
     assert text == PAGES[name](), f"docs/{name} is out of date: run ./dev docs"
 
 
-@pytest.mark.slow
 def test_every_op_has_a_section_and_a_link_that_leads_there() -> None:
-    text = page()
+    text = (DOCS / "ops.md").read_text(encoding="utf-8")
     for definition in all_ops():
         assert f"\n#### {definition.type}\n" in text
         assert f"[{definition.type}](#" in text

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.sweep.setting_syntax import Setting, draw, parse_setting, split_values
+from tests.support.each_case import each_of
 
 POSITIVE = st.floats(1e-6, 1e6)
 
@@ -51,7 +52,7 @@ def test_commas_in_brackets_and_quotes_part_nothing() -> None:
     assert found.span is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "values"),
     [
         ("x=1:4:4", ("1", "2", "3", "4")),
@@ -82,9 +83,7 @@ def test_too_many_values_are_said_to_be_so() -> None:
     assert len(found.values) == 5
 
 
-@pytest.mark.parametrize(
-    "text", ["x", "=1", "x=", "x=1,,2", "x=0:1:log3", "x=-1:1:log", "x=1:2:log0", "a b=1"]
-)
+@each_of("text", ["x", "=1", "x=", "x=1,,2", "x=0:1:log3", "x=-1:1:log", "x=1:2:log0", "a b=1"])
 def test_what_is_no_setting_is_said(text: str) -> None:
     with pytest.raises(GradstepError) as caught:
         parse_setting(text)

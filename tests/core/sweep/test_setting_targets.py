@@ -17,6 +17,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.sweep.run_seed import is_seeded, seeded_text, with_seed
 from gradstep.core.sweep.setting_syntax import parse_setting
 from gradstep.core.sweep.setting_targets import apply_settings, check_settings, settable_names
+from tests.support.each_case import each_of
 
 
 def document(*optimizers: Optimizer) -> Document:
@@ -117,7 +118,7 @@ def test_a_seed_is_that_of_all_that_is_random() -> None:
     assert is_seeded(document(), ())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "seeded"),
     [
         ("normal(0, 0.1)", "normal(0, 0.1, seed=3)"),

@@ -13,6 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.train.optimizers import apply_updates
 from gradstep.core.train.training_settings import read_settings
+from tests.support.each_case import each_of
 
 RATE = 0.5
 
@@ -149,7 +150,7 @@ def test_noise_becomes_less_and_is_the_same_the_next_time() -> None:
     assert abs(noise / deviation).max() > 0.5
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "says"),
     [
         ("linear(3)", "there are warmup, exponential_decay"),

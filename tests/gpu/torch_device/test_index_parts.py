@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from gradstep.gpu.torch_device.index_parts import parts
+from tests.support.each_case import each_of
 
 
 def picked(x: np.ndarray, index: Any) -> np.ndarray:
@@ -33,7 +34,7 @@ def test_any_subscript_of_slices_numbers_and_new_axes(data: Any) -> None:
     np.testing.assert_array_equal(picked(x, index), x[index])
 
 
-@pytest.mark.parametrize(
+@each_of(
     "index",
     [
         np.array([2, 0]),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,19 +37,35 @@ def described(case: Case, *path: str | int) -> Graph | None:
     if not pb.exists():
         case.skip(NO_FILE, *path)
         return None
+    file = _looked_at(info["pb"], info["pbtxt"])
     case.value(hashlib.sha256(pb.read_bytes()).hexdigest(), *path, "sha256_pb")
-    document = read(pb)
-    written = to_graphdef(document).node  # a loop is one operation here, and many nodes there
-    case.graph(len(written), *path, "nodes")
-    types = Counter(node.op for node in written)
-    case.graph(dict(sorted(types.items())), *path, "ops")
-    text = read(oracle.CASES.parent / info["pbtxt"])
-    same = comparable(text.graph) == comparable(document.graph)
-    case.derived(same, True, *path, "pbtxt", how="the same graph as the binary file's")
+    case.graph(sum(file.types.values()), *path, "nodes")
+    case.graph(dict(sorted(file.types.items())), *path, "ops")
+    case.derived(file.is_text, True, *path, "pbtxt", how="the same graph as the binary file's")
     for key in ("producer", "library_functions"):
         case.skip(HEADER, *path, key)
-    case.derived(_survives(document), "", *path, "pb", how="written and read back: the same graph")
-    return document.graph
+    case.derived(file.lost, "", *path, "pb", how="written and read back: the same graph")
+    return file.graph
+
+
+@dataclass(frozen=True)
+class _File:
+    """A recorded graph; types: how many nodes it has of each; is_text: whether that is what its
+    text says, too; lost: what writing and reading changes."""
+
+    graph: Graph
+    types: Counter[str]
+    is_text: bool
+    lost: str
+
+
+@cache
+def _looked_at(pb: str, pbtxt: str) -> _File:
+    document, text = (read(oracle.CASES.parent / name) for name in (pb, pbtxt))
+    written = to_graphdef(document).node  # a loop is one operation here, and many nodes there
+    types = Counter(node.op for node in written)
+    is_text = comparable(text.graph) == comparable(document.graph)
+    return _File(document.graph, types, is_text, _survives(document))
 
 
 def _survives(document: Document) -> str:

@@ -18,6 +18,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import Defect
+from tests.support.each_case import each_of
 from tests.support.networks import evaluate
 
 X = TensorRef("x")
@@ -215,7 +216,7 @@ def test_only_what_tensorflow_gives_is_laid_to_it(
     assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "noise", "verdict"),
     [
         (1.0, 0.0, Verdict.OK),
@@ -312,7 +313,7 @@ def verdict_of(gradient: Any, numeric: NumericGradient) -> Verdict:
     return judge(array, array, numeric, lambda: np.zeros(array.shape)).verdict
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "numeric", "verdict"),
     [
         ([2e-8], slopes([1e-8]), Verdict.WRONG),  # small is no excuse
@@ -340,7 +341,7 @@ def test_how_near_a_gradient_must_be(
     assert verdict_of(gradient, numeric) is verdict
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("gradient", "wide", "verdict"),
     [
         ([1.0009], [1.0], Verdict.OK),  # as near as float32 mostly is

@@ -15,6 +15,7 @@ from gradstep.core.autodiff.check.override_advice import (
     find_repeated_factor,
     suggest,
 )
+from tests.support.each_case import each_of
 
 ARRIVED = np.array([1.0, 2, 3])
 
@@ -35,7 +36,7 @@ def checked(*inputs: tuple[Any, Any]) -> LocalCheck:
     return LocalCheck("y", "Mine", results, numeric, findings)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("inputs", "count", "said"),
     [
         ([(None, ARRIVED)], 1, "grad"),

@@ -49,7 +49,7 @@ def _checked(rule: Rule, cotangent: np.ndarray, second_order: bool = False) -> L
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-15, 1e-9, 1e-6, 1.0, 1e12])
+@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-15, 1e-6, 1e12])
 @pytest.mark.parametrize("second_order", [False, True])
 def test_a_wrong_rule_is_found_whatever_arrives(name: str, size: float, second_order: bool) -> None:
     rule, right = RULES[name]

@@ -12,10 +12,10 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import OpDef, all_ops
-from tests.support.each_case import on_each_op
+from tests.support.each_case import each_of, on_each_op
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("formula", "text"),
     [
         ("x * y", "a ⊙ (b + c)"),

@@ -27,6 +27,7 @@ from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 from tests.support import gradient_facts as facts
 from tests.support import oracle
 from tests.support import tensorflow_graphs as written
+from tests.support.each_case import each_of
 
 CALLS = [(name, number) for name in facts.names() for number in range(len(facts.calls(name)))]
 # TensorFlow alone knew these gradients.
@@ -78,7 +79,7 @@ def _is_updated_with(document: Document, scope: str) -> bool:
     return any(ref and ref.op.startswith(f"{scope}/") for op in applying for ref in op.inputs)
 
 
-@pytest.mark.parametrize("name", facts.names())
+@each_of("name", facts.names())
 def test_what_is_trained_is_what_tensorflow_trains(name: str) -> None:
     """Never slots, powers of beta, counters or moving averages."""
     graph = facts.document(name).graph
@@ -152,19 +153,21 @@ def _require_equal(document: Document, feeds: Mapping[TensorRef, np.ndarray]) ->
     for one in document.imported:
         held = answer_request(document.graph, one)
         anew = _derived_anew(document, held)
+        pairs = []
         for mine, theirs in ((held.gradients, anew.gradients), (held.edges, anew.edges)):
             keys = [k for k in mine if k in theirs and theirs[k].op in anew.graph]
             assert {k for k in theirs if k in mine} >= {*keys}
-            values = _values(document, held.graph, [mine[k] for k in keys], feeds)
-            expected = _values(document, anew.graph, [theirs[k] for k in keys], feeds)
-            for key, value, right in zip(keys, values, expected, strict=True):
-                if value is None or right is None or right.dtype == object:
-                    continue  # in a branch that is not taken; a TensorArray's flow
-                scale = float(np.max(np.abs(right), initial=0))
-                atol = 1e-6 + 1e-5 * scale if np.isfinite(scale) else 1e-6
-                assert value.shape == right.shape, key
-                np.testing.assert_allclose(value, right, rtol=1e-4, atol=atol, err_msg=str(key))
-                compared += 1
+            pairs += [(key, mine[key], theirs[key]) for key in keys]
+        values = _values(document, held.graph, [ref for _, ref, _ in pairs], feeds)
+        expected = _values(document, anew.graph, [ref for _, _, ref in pairs], feeds)
+        for (key, _, _), value, right in zip(pairs, values, expected, strict=True):
+            if value is None or right is None or right.dtype == object:
+                continue  # in a branch that is not taken; a TensorArray's flow
+            scale = float(np.max(np.abs(right), initial=0))
+            atol = 1e-6 + 1e-5 * scale if np.isfinite(scale) else 1e-6
+            assert value.shape == right.shape, key
+            np.testing.assert_allclose(value, right, rtol=1e-4, atol=atol, err_msg=str(key))
+            compared += 1
     assert compared > 2
 
 
@@ -208,7 +211,7 @@ def test_the_oracles_graphs(name: str, of: str, wrt: set[str]) -> None:
 # -- names ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "place"),
     [
         ("gradients/a/b_grad/Mul", ("gradients", "a/b")),

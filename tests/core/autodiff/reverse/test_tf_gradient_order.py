@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from tests.support.each_case import each_of
 
 # y reads b and c, both read a; d reads a, too, and leads elsewhere.
 WIRES: dict[str, tuple[str | None, ...]] = {
@@ -26,7 +25,7 @@ def graph() -> Graph:
     return Graph.of([Operation(name, "Add", refs(names)) for name, names in WIRES.items()])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("of", "between", "order"),
     [
         ("y", "a b c y", "y b c a"),

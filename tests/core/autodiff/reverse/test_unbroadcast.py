@@ -15,6 +15,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.networks import evaluate
 
 FROM_TO = [
@@ -32,8 +33,8 @@ FROM_TO = [
 ]
 
 
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize(("have", "want", "axes"), FROM_TO)
+@each_of("known", [True, False])
+@each_of(("have", "want", "axes"), FROM_TO)
 def test_the_sum_is_over_what_was_broadcast(
     have: tuple[int, ...], want: tuple[int, ...], axes: tuple[int, ...], known: bool
 ) -> None:
@@ -48,8 +49,8 @@ def test_the_sum_is_over_what_was_broadcast(
     np.testing.assert_array_equal(got, values.sum(axis=axes).reshape(want))
 
 
-@pytest.mark.parametrize("borrowed", ["AddV2", "Sub"])
-@pytest.mark.parametrize(("x", "y"), [((3,), ()), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2,), (4, 3))])
+@each_of("borrowed", ["AddV2", "Sub"])
+@each_of(("x", "y"), [((3,), ()), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2,), (4, 3))])
 def test_a_borrowed_gradient_that_cannot_be_one_of_its_input_is_refused(
     x: tuple[int, ...], y: tuple[int, ...], borrowed: str
 ) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.diagnosing import drawn, findings
+from tests.support.each_case import each_of
 
 
 def found(
@@ -37,7 +36,7 @@ def test_of_any_number_of_rows() -> None:
     assert "which gives [n, n]" in text
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("prediction", "labels"),
     [
         ([4, 1], [4, 1]),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support.diagnosing import drawn, findings
+from tests.support.each_case import each_of
 
 LABELS = [[1.0, 0.0], [0.0, 1.0]]
 TWICE, BY_HAND = "softmax-twice", "log-by-hand"
@@ -52,8 +51,8 @@ def test_a_sigmoid_before_a_sigmoid_cross_entropy() -> None:
     assert "makes a sigmoid of the probabilities [2, 2] of p (Sigmoid)" in text
 
 
-@pytest.mark.parametrize("code", [TWICE, BY_HAND])
-@pytest.mark.parametrize(
+@each_of("code", [TWICE, BY_HAND])
+@each_of(
     "loss",
     [
         entropy,

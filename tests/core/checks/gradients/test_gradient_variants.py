@@ -31,6 +31,7 @@ from gradstep.core.program.gradient_context import Situation, situation_of
 from gradstep.core.protocol.messages import VariantCell
 from tests.examples.build import FOLDER
 from tests.support import gradient_facts as facts
+from tests.support.each_case import each_of
 
 V, W = np.array([0.5, -1.5, 2.25]), np.array([1.5, 0.25, -2.0])
 WRT = (TensorRef("v"), TensorRef("w"), TensorRef("product"))
@@ -256,7 +257,7 @@ def test_nothing_asked_for_is_said() -> None:
         compare_variants(Evaluator({}), [Situation(GRAPH, GradientRequest(), {}, GIVEN)])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("left", "right", "same"),
     [
         ([1.0, 2.0], [1.0, 2.0 + 1e-15], True),

@@ -1,6 +1,6 @@
 """Of a large graph with one wrong gradient rule, the few operations that show it is wrong.
 
-Two graphs as a rule, of 75 to 150 operations. Fifty, of up to 2,000, in a few minutes:
+One graph as a rule, of 75 to 150 operations. Fifty, of up to 2,000, in a few minutes:
 
     HYPOTHESIS_PROFILE=thorough ./dev test tests/core/checks/reduction
 """
@@ -104,7 +104,7 @@ def table(nodes: list[NodeCheck]) -> GradientTable:
     return GradientTable(rows=[], nodes=nodes, supports="neither", text="")
 
 
-@pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 30))
+@pytest.mark.parametrize("seed", range(COUNT if is_thorough else 1))
 def test_few_operations_show_that_a_rule_is_wrong(seed: int) -> None:
     document, name = large(seed, 2000 if is_thorough else 150)
     found = first_wrong_rule(table(checks(document)))
@@ -127,13 +127,14 @@ def test_every_way_to_be_wrong_is_made_small() -> None:
 
 
 def test_what_is_right_is_not_made_smaller() -> None:
-    document, _ = large(0)
+    document, _ = large(0, 30)
     native = document.with_(request=replace(document.request, overrides=()))
     with pytest.raises(GradstepError, match="no gradient rule differs from finite differences"):
         first_wrong_rule(table(checks(native)))
+    checked = table(checks(document))
     with pytest.raises(GradstepError, match="no gradient rule of loss differs"):
-        first_wrong_rule(table(checks(document)), "loss")
-    found = first_wrong_rule(table(checks(document)))
+        first_wrong_rule(checked, "loss")
+    found = first_wrong_rule(checked)
     elsewhere = document.with_(request=replace(document.request, of=(), wrt=()))
     with pytest.raises(GradstepError, match="no gradient arrives at planted"):
         smallest(elsewhere, found)

@@ -19,6 +19,7 @@ from gradstep.core.checks.why.lost_cotangents import is_alive
 from gradstep.core.checks.why.recorded_vjp import Leaf
 from gradstep.core.checks.why.zero_gradient import Stopper
 from gradstep.core.graph.model import Operation, Phase, TensorRef
+from tests.support.each_case import each_of
 
 
 def f32(*values: Any) -> np.ndarray:
@@ -55,7 +56,7 @@ def test_what_has_no_name_of_its_own_is_named_by_what_it_is_in() -> None:
     assert operands(forward, arrays, (0,)) == "g/y_grad/a = 1, g/other/b = 2, x = 3"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("array", "at", "is_it"),
     [
         (None, None, False),

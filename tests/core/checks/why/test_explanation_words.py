@@ -23,13 +23,14 @@ from gradstep.core.checks.why.explanation_words import (
 )
 from gradstep.core.checks.why.questioned_run import state_of
 from gradstep.core.graph.model import Operation, Phase, TensorRef
+from tests.support.each_case import each_of
 
 
 def f32(*values: Any) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x", "said"),
     [
         (np.float32(-0.5), "-0.5"),
@@ -45,7 +46,7 @@ def test_numbers(x: Any, said: str) -> None:
     assert number(x) == said
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x", "said"),
     [
         (f32(2, 2, 2), "is 2 throughout"),
@@ -62,7 +63,7 @@ def test_what_elements_have_in_common(x: np.ndarray, said: str) -> None:
     assert extent(x) == said
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x", "index", "said"),
     [
         (f32(5, 6), (1,), "x = 6"),
@@ -113,7 +114,7 @@ def test_places_lists_and_sentences() -> None:
     assert capitalize("") == ""
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x", "said"),
     [
         (f32(0, 1), "is finite and not zero: it lies in [0, 1]"),
@@ -136,7 +137,7 @@ def test_norms(x: np.ndarray, said: str) -> None:
     assert norm(x) == said
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x", "state"),
     [
         (f32(1, np.nan, np.inf), "nan"),

@@ -13,6 +13,7 @@ from gradstep.core.checks.why.gradient_growth import LARGE, SMALL, Growth, growt
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.whys import graph_of, why_gradient
 
 X = [1, 2, 3]
@@ -30,7 +31,7 @@ def by(*factors: float) -> object:
     return graph_of(build)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("factors", "cause", "node", "said"),
     [
         ((10, 1e5), "exploding", "f2", "grows 1e+06 times, most of it at f2 (1e+05 times) and f1"),
@@ -96,7 +97,7 @@ def test_from_where_on_it_has_a_name(total: float, cause: str) -> None:
     assert Growth(total, (("a", total),), "a").cause == fitted
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("factor", "is_named"),
     [(0.5, True), (0.8, True), (0.81, False), (1, False), (1.24, False), (1.25, True), (2, True)],
 )
@@ -149,7 +150,7 @@ def test_without_numbers_there_is_nothing_to_hold(nothing: str) -> None:
     assert grown({}) is not None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("factor", "x", "then", "cause", "node"),
     [
         (1, 1e-9, tf.identity, "fitted", "square"),

@@ -16,6 +16,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.core.checks.test_among_others import looped
 from tests.core.checks.test_planted_causes import of_both
+from tests.support.each_case import each_of
 from tests.support.whys import given, graph_of, why_value
 
 INF, NAN = np.inf, np.nan
@@ -65,7 +66,7 @@ def test_what_overflows_next_to_an_infinity_overflows() -> None:
     assert (origin.cause, origin.op) == ("fed", None)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("function", "x", "y", "cause", "operand", "text"),
     [
         (tf.pow, 0, -1, "zero_to_negative_power", "x", "x = 0, y = -1"),

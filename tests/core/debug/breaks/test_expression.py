@@ -14,6 +14,7 @@ from gradstep.core.debug.breaks.expression import Scope, parse
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import BFLOAT16
+from tests.support.each_case import each_of
 
 VALUES = {
     "a:0": np.array([[1.0, -2.0], [3.0, np.nan]], np.float32),
@@ -59,7 +60,7 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
     return parse(text).evaluate(Scope(Known(), TensorRef.parse(subject)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "expected"),
     [
         ("norm(x['b:0'])", 5.0),
@@ -136,7 +137,7 @@ def test_what_is_not_there_yet_is_none_and_no_condition_holds(text: str) -> None
     assert parse("value").evaluate(Scope(Known())) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "",

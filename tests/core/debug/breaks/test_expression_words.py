@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gradstep.core.debug.breaks import expression, expression_words
 from gradstep.core.debug.breaks.ready_conditions import READY, ReadyCondition, condition_named
+from tests.support.each_case import each_of
 
 
 def test_they_are_those_of_the_language() -> None:
@@ -15,7 +14,7 @@ def test_they_are_those_of_the_language() -> None:
     assert set(expression_words.NAMES) == names
 
 
-@pytest.mark.parametrize("ready", READY, ids=lambda ready: ready.word)
+@each_of("ready", READY, ids=lambda ready: ready.word)
 def test_ready_conditions_are_expressions_about_what_there_is(ready: ReadyCondition) -> None:
     assert expression.parse(ready.text).bare
     assert condition_named(f" {ready.word} ") == ready.text

@@ -18,6 +18,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
+from tests.support.each_case import each_of
 
 
 def program(bias: float = 0.0) -> Program:
@@ -107,7 +108,7 @@ def test_by_scope_and_under_another_name() -> None:
     assert values(both, "a/w", "copy") == [1, 2]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("wanted", "words"),
     [
         ("a/w=other", "Input 'value' of 'Assign' Op has type float32 that does not match type "),

@@ -91,6 +91,11 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }
 
 
+LIMITS = (1 << 30, 6000, 0)  # all that was done is kept, or some, or none
+# Each program with two of them, the next one with others.
+LIMITED = [(name, LIMITS[(at + i) % 3]) for at, name in enumerate(PROGRAMS) for i in range(2)]
+
+
 def _one_of(data: st.DataObject, things: list[Any]) -> Any:
     """One of many, each as often as the others: Hypothesis prefers the first ones."""
     return things[np.random.default_rng(data.draw(st.integers(0, 1 << 16))).integers(len(things))]
@@ -294,8 +299,7 @@ class LoopForks(RuleBasedStateMachine):
             assert same(frame.value(ref), value), (ref, place, self.given[self.name])
 
 
-@pytest.mark.parametrize("limit_bytes", [1 << 30, 6000, 0], ids=["all", "some", "none"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "limit_bytes"), LIMITED)
 @pytest.mark.slow
 def test_every_branch_is_a_straight_run_with_what_was_given(name: str, limit_bytes: int) -> None:
     fields = {"program": PROGRAMS[name](), "limit_bytes": limit_bytes}

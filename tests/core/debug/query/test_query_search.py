@@ -27,6 +27,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from tests.examples.build import FOLDER
+from tests.support.each_case import each_of
 from tests.support.looping import branched, nested, position, power, session
 
 RUNS = 3
@@ -181,8 +182,8 @@ def test_others_are_among_every(data: st.DataObject, build: Callable[..., Any], 
     assert position(made.stop) == here
 
 
-@pytest.mark.parametrize("build", [power, nested, branched])
-@pytest.mark.parametrize("n", [0, 2])
+@each_of("build", [power, nested, branched])
+@each_of("n", [0, 2])
 def test_what_was_written_is_what_the_last_step_gave(build: Callable[..., Any], n: int) -> None:
     for at, frame, gave in walk(build, n).stops:
         begins = at.split("/")[-1].endswith(":0")
@@ -276,7 +277,7 @@ def test_an_answer_says_where_what_and_which_element(tutorial: Program) -> None:
     assert not (before[1:] > -0.0398).any()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "element", "value"),
     [
         ("isnan(x)", (1, 0), "nan"),

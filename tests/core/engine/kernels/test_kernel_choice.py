@@ -27,6 +27,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.system_rules import Rules
+from tests.support.each_case import each_of
 
 
 def opening(problem: Exception) -> Callable[[], Any]:
@@ -206,7 +207,7 @@ def test_what_fails_in_it_is_said_of_the_operation() -> None:
     )
 
 
-@pytest.mark.parametrize("one", ALTERNATIVES, ids=lambda a: f"{a.type}-{a.library.name}")
+@each_of("one", ALTERNATIVES, ids=lambda a: f"{a.type}-{a.library.name}")
 def test_entries_say_what_they_gain(one: Alternative) -> None:
     assert one.gain
     assert one.text

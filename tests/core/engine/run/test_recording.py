@@ -25,6 +25,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import OpDef
+from tests.support.each_case import each_of
 
 FUNCTIONS = {"swap": lambda x: x[::-1]}
 UNARY = ["Tanh", "Neg", "Exp", "Square", "Identity", "Floor"]
@@ -209,8 +210,8 @@ def test_what_fails_while_its_calls_are_made_fails_at_its_step() -> None:
     assert error.node == "y"
 
 
-@pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("shape", [(1 << 62, 0), (0, 1 << 40, 1 << 40), (1,) * 70])
+@each_of("fast", [False, True])
+@each_of("shape", [(1 << 62, 0), (0, 1 << 40, 1 << 40), (1,) * 70])
 def test_a_shape_that_no_array_can_have_is_said_at_what_declares_it(
     shape: tuple[int, ...], fast: bool
 ) -> None:

@@ -12,6 +12,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 X = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]], np.float32)
@@ -63,7 +64,7 @@ SAMES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "wanted"), SAMES)
+@each_of(("function", "wanted"), SAMES)
 def test_function_is_what_numpy_calls_so(function: Any, wanted: Any) -> None:
     np.testing.assert_allclose(run(function), wanted(X), rtol=1e-6)
 

@@ -14,6 +14,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 
 X = np.array([[3, 1, 2], [5, 4, 9], [3, 3, 0]], np.float32)
 IDS = np.array([0, 2, 0], np.int32)
@@ -125,8 +126,8 @@ CASES: dict[str, tuple[Function, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", [Shape((3, 3)), UNKNOWN])
-@pytest.mark.parametrize("name", CASES)
+@each_of("shape", [Shape((3, 3)), UNKNOWN])
+@each_of("name", CASES)
 def test_values_and_gradients_are_tensorflows(name: str, shape: Shape) -> None:
     function, value, slope = CASES[name]
     builder = GraphBuilder()
@@ -177,7 +178,7 @@ def test_a_grid_of_fed_axes_is_a_scope_of_its_own() -> None:
     assert [v.shape for v in values] == [(2, 3), (2, 3)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("make", "words"),
     [
         (lambda x: tf.meshgrid(x, indexing="yx"), "must be either 'xy' or 'ij', got 'yx'"),

@@ -14,6 +14,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
 from tests.support.derivatives import gradients
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 Loss = Callable[..., Tensor]
@@ -107,8 +108,8 @@ def test_second_derivative() -> None:
     assert to_numbers is None
 
 
-@pytest.mark.parametrize("rows", [(), (4,), (2, 2)])
-@pytest.mark.parametrize("known", [True, False])
+@each_of("rows", [(), (4,), (2, 2)])
+@each_of("known", [True, False])
 def test_class_numbers_of_any_rank(rows: tuple[int, ...], known: bool) -> None:
     rng = np.random.default_rng(1)
     logits, labels = rng.normal(size=(*rows, 3)), rng.integers(0, 3, rows)
@@ -126,7 +127,7 @@ def test_class_numbers_of_any_rank(rows: tuple[int, ...], known: bool) -> None:
 CUBE = np.random.default_rng(2).normal(size=(2, 3, 2))
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+@each_of("axis", [0, 1, 2, -1, -2, -3])
 def test_softmax_along_an_axis(axis: int) -> None:
     found, gradient = gradients(lambda x: tf.nn.softmax(x, axis=axis) * CUBE, CUBE)
     powers = np.exp(CUBE)
@@ -201,7 +202,7 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("build", "message"), REFUSED)
+@each_of(("build", "message"), REFUSED)
 def test_what_tensorflows_functions_refuse(build: Any, message: str) -> None:
     builder = GraphBuilder()
     with pytest.raises(ValueError, match=message):

@@ -9,6 +9,7 @@ import pytest
 
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 
@@ -58,7 +59,7 @@ def test_exclusive_or_is_made_of_four() -> None:
     assert evaluate(y.builder.build(), [y.ref])[0].tolist() == [False, True, True, False]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("dtype", "wanted"),
     [
         ("int8", [-128, 127, 2]),

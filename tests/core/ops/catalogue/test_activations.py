@@ -12,6 +12,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import oracle
 from tests.support.derivatives import Build, derivatives
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 NAN, INF = np.nan, np.inf
@@ -99,7 +100,7 @@ CURVES: dict[str, tuple[Build, list[list[float]]]] = {
 }
 
 
-@pytest.mark.parametrize("row", CURVES)
+@each_of("row", CURVES)
 def test_value_and_derivatives(row: str) -> None:
     build, expected = CURVES[row]
     found = derivatives(build, np.array(POINTS), len(expected) - 1)
@@ -126,7 +127,7 @@ AT_ODD: dict[str, tuple[Build, list[float]]] = {
 }
 
 
-@pytest.mark.parametrize("row", AT_ODD)
+@each_of("row", AT_ODD)
 def test_at_what_is_no_ordinary_number(row: str) -> None:
     build, expected = AT_ODD[row]
     (found,) = derivatives(build, ODD, 0)
@@ -146,7 +147,7 @@ BACK_AT_ODD: dict[str, tuple[list[float], list[float]]] = {
 }
 
 
-@pytest.mark.parametrize("type", BACK_AT_ODD)
+@each_of("type", BACK_AT_ODD)
 def test_gradient_at_what_is_no_ordinary_number(type: str) -> None:
     for upstream, expected in zip((2.0, INF), BACK_AT_ODD[type], strict=True):
         builder = GraphBuilder()

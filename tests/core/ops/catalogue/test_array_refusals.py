@@ -9,6 +9,7 @@ import pytest
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
+from tests.support.each_case import each_of
 from tests.support.running import counted, drawn, fed, floats, ints
 
 NAN = np.nan
@@ -146,8 +147,8 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("run", [fed, drawn])
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), REFUSED)
+@each_of("run", [fed, drawn])
+@each_of(("type", "inputs", "attrs", "words"), REFUSED)
 def test_what_tensorflow_refuses_is_refused_in_its_words(
     run: Any, type: str, inputs: Any, attrs: Any, words: str
 ) -> None:
@@ -155,7 +156,7 @@ def test_what_tensorflow_refuses_is_refused_in_its_words(
         run(type, inputs, attrs)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "inputs", "words"),
     [
         ("Where", (STRINGS,), "takes numbers or bool, not string"),

@@ -11,6 +11,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.running import counted, drawn, fed, floats, ints
 
 NAN = np.nan
@@ -104,8 +105,8 @@ VALUES: list[tuple[str, tuple[Any, ...], dict[str, Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("run", [fed, drawn])
-@pytest.mark.parametrize(("type", "inputs", "attrs", "wanted"), VALUES)
+@each_of("run", [fed, drawn])
+@each_of(("type", "inputs", "attrs", "wanted"), VALUES)
 def test_the_values_are_tensorflows(
     run: Any, type: str, inputs: Any, attrs: Any, wanted: list[Any]
 ) -> None:

@@ -13,6 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.rounding import Rounding, assert_rounded_alike
 
@@ -89,9 +90,9 @@ def built(type: str, x: np.ndarray, **attrs: Any) -> tuple[GraphBuilder, list[Te
     return builder, list(builder.op(type, *inputs, name="bn", **attrs)), feeds
 
 
-@pytest.mark.parametrize("type", VERSIONS)
-@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
-@pytest.mark.parametrize(("is_training", "factor"), RUNNING)
+@each_of("type", VERSIONS)
+@each_of("data_format", ["NHWC", "NCHW"])
+@each_of(("is_training", "factor"), RUNNING)
 def test_values_and_derivatives(
     type: str, data_format: str, is_training: bool, factor: float
 ) -> None:
@@ -200,7 +201,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("inputs", "attrs", "message"), WRONG)
+@each_of(("inputs", "attrs", "message"), WRONG)
 def test_what_does_not_fit(inputs: dict[str, Any], attrs: dict[str, Any], message: str) -> None:
     given = {"x": X, **VECTORS, **inputs}
     builder = GraphBuilder()

@@ -14,6 +14,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.one_op import run
 
@@ -38,7 +39,7 @@ CASTS = {
 }
 
 
-@pytest.mark.parametrize("dtype", CASTS)
+@each_of("dtype", CASTS)
 def test_what_an_integer_type_has_no_room_for(dtype: Any) -> None:
     x = np.array(TOO_LARGE, np.float64)
     target = DType.of(dtype)
@@ -51,7 +52,7 @@ def test_what_an_integer_type_has_no_room_for(dtype: Any) -> None:
 NUMERIC = [kind for kind in DType if kind not in (DType.STRING, DType.RESOURCE)]
 
 
-@pytest.mark.parametrize("source", NUMERIC)
+@each_of("source", NUMERIC)
 def test_casts_among_all_types(source: DType) -> None:
     """What fits comes through unchanged, cut off at the point; complex numbers lose i."""
     numbers = [0, 1] if source is DType.BOOL else [0, 1, 2.75, 100]

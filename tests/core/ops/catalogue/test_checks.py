@@ -17,6 +17,7 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.formats.element_text import summary
 from gradstep.core.ops.state.print_output import printing_to
+from tests.support.each_case import each_of
 
 INF, NAN = np.inf, np.nan
 
@@ -34,7 +35,7 @@ def run(type: str, *inputs: np.ndarray, **attrs: Any) -> list[np.ndarray]:
 
 
 # Words of TensorFlow 2.21.
-@pytest.mark.parametrize(
+@each_of(
     ("values", "plain", "signed"),
     [
         ((1, NAN), "NaN", "NaN"),
@@ -83,7 +84,7 @@ def test_an_assertion_shows_its_data() -> None:
 
 
 # Texts of TensorFlow 2.21's Assert.
-@pytest.mark.parametrize(
+@each_of(
     ("array", "entries", "text"),
     [
         (f32(1 / 3, 0.1, 1e10, 1e-10), -1, "0.333333343 0.1 1e+10 1e-10"),

@@ -9,6 +9,7 @@ import pytest
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, ints
 
@@ -166,7 +167,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), REFUSED)
+@each_of(("type", "inputs", "attrs", "words"), REFUSED)
 def test_what_does_not_fit_is_refused(type: str, inputs: Any, attrs: Any, words: str) -> None:
     builder = GraphBuilder()
     tensors = [builder.constant(x) for x in inputs]
@@ -181,7 +182,7 @@ SIZES_THAT_MISFIT = [row for row in REFUSED if not row[2] and row[1][0].dtype !=
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), SIZES_THAT_MISFIT)
+@each_of(("type", "inputs", "attrs", "words"), SIZES_THAT_MISFIT)
 def test_it_is_refused_with_the_same_words_when_running(
     type: str, inputs: Any, attrs: Any, words: str
 ) -> None:

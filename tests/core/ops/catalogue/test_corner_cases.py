@@ -12,6 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from tests.support.each_case import each_of
 
 EMPTY_ROWS = np.zeros((2, 0), np.float32)
 
@@ -104,8 +105,8 @@ def drawn(type: str, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> list[np.
     return Session(builder.build()).run([y.ref for y in outputs])
 
 
-@pytest.mark.parametrize("run", [fed, drawn])
-@pytest.mark.parametrize(("type", "inputs", "attrs", "wanted"), CASES)
+@each_of("run", [fed, drawn])
+@each_of(("type", "inputs", "attrs", "wanted"), CASES)
 def test_the_result_is_the_recorded_one(
     run: Any, type: str, inputs: Any, attrs: Any, wanted: list[np.ndarray]
 ) -> None:
@@ -115,8 +116,8 @@ def test_the_result_is_the_recorded_one(
         np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("run", [fed, drawn])
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), REFUSED)
+@each_of("run", [fed, drawn])
+@each_of(("type", "inputs", "attrs", "words"), REFUSED)
 def test_what_tensorflow_refuses_is_refused(
     run: Any, type: str, inputs: Any, attrs: Any, words: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.declare.table import find, lookup
 from tests.support import derivative_excuses, gradient_checks
+from tests.support.each_case import each_of
 
 EXCUSES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ONLY_FIRST_OUTPUT", derivative_excuses.ONLY_FIRST_OUTPUT),
@@ -33,7 +34,7 @@ def test_without_its_excuse_it_would_fail(
         assert caught.value.kind == "LookupError"
 
 
-@pytest.mark.parametrize("type", derivative_excuses.NOT_AGAINST_DIFFERENCES)
+@each_of("type", derivative_excuses.NOT_AGAINST_DIFFERENCES)
 def test_what_is_not_held_against_differences_has_no_sample_that_could_be(type: str) -> None:
     definition = find(type)
     assert definition is not None

@@ -14,6 +14,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 Build = Callable[[Tensor], Tensor]
@@ -82,7 +83,7 @@ def gradient(build: Build, x: Any) -> np.ndarray | None:
     return None if found is None else evaluate(result.graph, [found], {"x": x})[0]
 
 
-@pytest.mark.parametrize("row", TABLE)
+@each_of("row", TABLE)
 def test_none_zeros_or_value(row: str) -> None:
     recorded = oracle.case("grad_none_vs_zeros_table")
     expected = recorded["ops"][row]
@@ -137,7 +138,7 @@ KINKS: dict[str, Build] = {
 }
 
 
-@pytest.mark.parametrize("row", KINKS)
+@each_of("row", KINKS)
 def test_at_a_kink(row: str) -> None:
     expected = oracle.case("grad_nonsmooth_points")[row]
     found = gradient(KINKS[row], oracle.array(expected["x"]))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.errors import GradstepError
+from tests.support.each_case import each_of
 from tests.support.one_op import run
 
 # TensorFlow 2.21 computed these.
@@ -21,8 +22,8 @@ QUOTIENTS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
-@pytest.mark.parametrize("type", QUOTIENTS)
+@each_of("dtype", [np.int8, np.int32, np.int64])
+@each_of("type", QUOTIENTS)
 def test_integer_quotients(type: str, dtype: Any) -> None:
     x, y = np.array([7, -7, 7, -7, 0], dtype), np.array([2, 2, -2, -2, 3], dtype)
     found = run(type, x, y)
@@ -30,20 +31,20 @@ def test_integer_quotients(type: str, dtype: Any) -> None:
     assert found.tolist() == QUOTIENTS[type]
 
 
-@pytest.mark.parametrize("type", QUOTIENTS)
+@each_of("type", QUOTIENTS)
 def test_unsigned_quotients(type: str) -> None:
     x, y = np.array([7, 249, 7, 249], np.uint8), np.array([2, 2, 254, 254], np.uint8)
     wanted = [1, 1, 7, 249] if type.endswith("Mod") else [3, 124, 0, 0]
     assert run(type, x, y).tolist() == wanted
 
 
-@pytest.mark.parametrize("type", QUOTIENTS)
+@each_of("type", QUOTIENTS)
 def test_the_smallest_integer_over_minus_one(type: str) -> None:
     wanted = 0 if type.endswith("Mod") else -(2**31)
     assert run(type, np.int32(-(2**31)), np.int32(-1)) == wanted
 
 
-@pytest.mark.parametrize("type", QUOTIENTS)
+@each_of("type", QUOTIENTS)
 def test_integers_over_zero_are_an_error(type: str) -> None:
     with pytest.raises(GradstepError, match=r"^Integer division by zero$") as caught:
         run(type, np.array([1, 2], np.int32), np.array([1, 0], np.int32))

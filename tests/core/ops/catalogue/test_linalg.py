@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan
@@ -105,7 +105,7 @@ VALUES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "expected"), VALUES)
+@each_of(("type", "inputs", "attrs", "expected"), VALUES)
 def test_values(type: str, inputs: Any, attrs: Any, expected: Any) -> None:
     np.testing.assert_allclose(result(type, *inputs, **attrs)[0], expected, rtol=1e-6)
 
@@ -196,8 +196,8 @@ SAMES: list[tuple[Any, Any, np.ndarray]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected", "x"), SAMES)
-@pytest.mark.parametrize("static", [True, False])
+@each_of(("function", "expected", "x"), SAMES)
+@each_of("static", [True, False])
 def test_functions_of_tf(function: Any, expected: Any, x: np.ndarray, static: bool) -> None:
     builder = GraphBuilder()
     with builder.as_default():

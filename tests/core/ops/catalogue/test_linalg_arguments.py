@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import lookup
+from tests.support.each_case import each_of
 
 EQUATIONS = [
     ("ij,jk", 2, "Expecting exactly one '->'"),
@@ -22,7 +23,7 @@ EQUATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("equation", "count", "words"), EQUATIONS)
+@each_of(("equation", "count", "words"), EQUATIONS)
 def test_a_wrong_equation_is_refused(equation: str, count: int, words: str) -> None:
     builder = GraphBuilder()
     inputs = [builder.placeholder(f"in{i}") for i in range(count)]
@@ -42,7 +43,7 @@ def test_element_types_that_tensorflow_has_no_kernel_for(type: str, dtype: str) 
         builder.op(type, *[x] * len(lookup(type).inputs))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("call", "words"),
     [
         (lambda x: tf.einsum("ij,jk->ik", x), "Got 1 inputs"),

@@ -11,6 +11,7 @@ import pytest
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import lookup
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan
@@ -264,7 +265,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "drawing", "running"), REFUSED)
+@each_of(("type", "inputs", "attrs", "drawing", "running"), REFUSED)
 def test_what_does_not_fit_is_refused(
     type: str, inputs: Any, attrs: Any, drawing: str, running: str
 ) -> None:

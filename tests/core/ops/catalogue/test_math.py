@@ -14,6 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import lookup
+from tests.support.each_case import each_of
 from tests.support.one_op import run, value_and_gradients
 
 # TensorFlow 2.21 computed everything in this file: values, and the gradients of their sum (of
@@ -50,7 +51,7 @@ def same(found: Any, wanted: np.ndarray, but: Collection[int] = ()) -> None:
     )
 
 
-@pytest.mark.parametrize("type", [name for name in UNARY if name != "x"])
+@each_of("type", [name for name in UNARY if name != "x"])
 def test_special_values_of_one_number(type: str) -> None:
     value, (gradient,) = value_and_gradients(type, reals(UNARY["x"]))
     same(value, reals(UNARY[type]["value"]), BETTER.get(type, ()))
@@ -60,7 +61,7 @@ def test_special_values_of_one_number(type: str) -> None:
         same(gradient, reals(wanted))
 
 
-@pytest.mark.parametrize("type", [name for name in BINARY if name != "x"])
+@each_of("type", [name for name in BINARY if name != "x"])
 def test_special_values_of_two_numbers(type: str) -> None:
     x, y = (m.ravel() for m in np.meshgrid(*[reals(BINARY["x"])] * 2, indexing="ij"))
     wanted = BINARY[type]["gradients"]
@@ -77,7 +78,7 @@ def test_special_values_of_two_numbers(type: str) -> None:
             same(found, reals(want))
 
 
-@pytest.mark.parametrize("type", [name for name in COMPLEX if name != "x"])
+@each_of("type", [name for name in COMPLEX if name != "x"])
 def test_complex_values_and_gradients(type: str) -> None:
     x = either(COMPLEX["x"])
     inputs = [x, np.roll(x, 2)][: len(lookup(type).inputs)]
@@ -126,7 +127,7 @@ def test_clip_does_not_broadcast_its_bounds() -> None:
         builder.one("ClipByValue", t, low, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "dtypes"),
     [
         ("Neg", ["uint8"]),

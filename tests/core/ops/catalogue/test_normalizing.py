@@ -12,6 +12,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.rounding import Rounding, assert_rounded_alike
 
@@ -24,8 +25,8 @@ def computed(function: Any) -> np.ndarray:
     return evaluate(builder.build(), [y.ref])[0]
 
 
-@pytest.mark.parametrize("axes", [[0], [1], [0, 1], [-1]])
-@pytest.mark.parametrize("keep", [True, False])
+@each_of("axes", [[0], [1], [0, 1], [-1]])
+@each_of("keep", [True, False])
 def test_moments(axes: list[int], keep: bool) -> None:
     over = tuple(axes)
     mean = computed(lambda x: tf.nn.moments(x, axes, keep_dims=keep)[0])

@@ -15,6 +15,7 @@ from gradstep.core.ops.declare.definition import OpDef
 from gradstep.core.ops.declare.optimizer_table import RULES
 from gradstep.core.ops.declare.table import lookup
 from tests.support import oracle
+from tests.support.each_case import each_of
 
 CASE = oracle.case("optimizer_update_formulas")
 
@@ -109,7 +110,7 @@ BUILT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "form"), BUILT)
+@each_of(("name", "form"), BUILT)
 def test_three_recorded_steps(name: str, form: str) -> None:
     run = CASE["runs"][f"{name}/{form}"]
     op, slots, values, attrs = RECORDED[name]
@@ -158,7 +159,7 @@ def sparse_session(type: str) -> Session:
     return session_of(type, state, sparse_inputs(definition, names))
 
 
-@pytest.mark.parametrize("type", SPARSE)
+@each_of("type", SPARSE)
 def test_a_row_named_twice_takes_two_steps(type: str) -> None:
     """As TensorFlow's kernels do; its optimizers sum equal rows before."""
     gradients = np.random.default_rng(2).normal(size=(3, 2))
@@ -171,7 +172,7 @@ def test_a_row_named_twice_takes_two_steps(type: str) -> None:
         np.testing.assert_array_equal(value, in_turn.store[name], err_msg=name)
 
 
-@pytest.mark.parametrize("type", SPARSE)
+@each_of("type", SPARSE)
 def test_rows_that_are_not_named_stay(type: str) -> None:
     session = sparse_session(type)
     before = {name: np.array(value) for name, value in session.store.items()}
@@ -182,7 +183,7 @@ def test_rows_that_are_not_named_stay(type: str) -> None:
 
 
 # Words of TensorFlow 2.21's SparseApplyMomentum.
-@pytest.mark.parametrize(
+@each_of(
     ("grad", "indices", "message"),
     [
         (np.ones((2, 2)), [0, 4], "Index 4 at offset 1 in indices is out of range"),
@@ -196,7 +197,7 @@ def test_rows_that_are_not_named_stay(type: str) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("type", ["SparseApplyMomentum", "ResourceSparseApplyAdagrad"])
+@each_of("type", ["SparseApplyMomentum", "ResourceSparseApplyAdagrad"])
 def test_rows_that_do_not_fit_change_nothing(
     type: str, grad: np.ndarray, indices: Any, message: str
 ) -> None:

@@ -12,6 +12,7 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
 from gradstep.core.ops.declare.table import lookup
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import call_kernel
 
 VECTOR = np.arange(1, 6, dtype=np.int32)
@@ -60,7 +61,7 @@ ERRORS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] 
 }
 
 
-@pytest.mark.parametrize("row", ERRORS)
+@each_of("row", ERRORS)
 def test_error_says_what_tensorflow_says(row: str) -> None:
     type, inputs, attrs, index = ERRORS[row]
     with pytest.raises(GradstepError) as caught:
@@ -105,7 +106,7 @@ VALUES: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("row", VALUES)
+@each_of("row", VALUES)
 def test_value_is_tensorflows(row: str) -> None:
     type, inputs, attrs = VALUES[row]
     recorded = oracle.case("gather_out_of_range_cpu")[row]

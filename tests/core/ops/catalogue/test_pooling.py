@@ -13,6 +13,7 @@ from gradstep.core.ops.build.builder import GraphBuilder, call
 from gradstep.core.ops.catalogue.neural import image_blocks
 from tests.support import oracle
 from tests.support.derivatives import derivatives
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, first, ints, numbers, pattern, run
 
@@ -113,7 +114,7 @@ def test_means_of_what_is_not_finite() -> None:
     np.testing.assert_array_equal(y.reshape(-1), [NAN, INF, NAN, -INF, 3, 3])
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
+@each_of("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
 def test_whole_numbers(dtype: Any) -> None:
     x = np.arange(16, dtype=dtype).reshape(1, 4, 4, 1)
     y = run("MaxPool", x, ksize=TWOS, strides=TWOS, padding="SAME")

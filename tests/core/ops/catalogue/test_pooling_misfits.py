@@ -9,6 +9,7 @@ import pytest
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, ints
 
@@ -80,7 +81,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), REFUSED)
+@each_of(("type", "inputs", "attrs", "words"), REFUSED)
 def test_what_does_not_fit_is_refused(type: str, inputs: Any, attrs: Any, words: str) -> None:
     builder = GraphBuilder()
     tensors = [builder.constant(x) for x in inputs]

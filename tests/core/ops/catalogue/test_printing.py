@@ -13,11 +13,12 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.formats.element_text import ends
 from gradstep.core.ops.state.print_output import printing_to
+from tests.support.each_case import each_of
 
 CUBE = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("array", "entries", "text"),
     [
         (np.float32(1.5), 3, "1.5"),

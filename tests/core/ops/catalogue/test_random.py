@@ -19,6 +19,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.api.tf_random import random_normal, random_shuffle, random_uniform
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.numerics import libm, philox
+from tests.support.each_case import each_of
 from tests.support.philox import block
 
 ORACLE = Path(__file__).parents[3] / "data" / "oracle" / "cases" / "random_seeds.json"
@@ -120,7 +121,7 @@ def test_uniform_numbers_are_the_recorded_ones(case: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "wanted"), TENSORFLOW)
+@each_of(("type", "inputs", "attrs", "wanted"), TENSORFLOW)
 def test_numbers_are_tensorflows(
     type: str, inputs: tuple[Any, ...], attrs: dict[str, Any], wanted: list[Any]
 ) -> None:
@@ -202,7 +203,7 @@ def test_a_class_without_a_finite_logit_is_never_drawn() -> None:
     assert set(found[1].tolist()) == {4}  # TensorFlow's answer where nothing can be drawn
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("type", "inputs", "attrs", "message"),
     [
         (

@@ -14,6 +14,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 INF, NAN = np.inf, np.nan
@@ -66,7 +67,7 @@ REDUCED: list[tuple[str, Any, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "dtype", "expected"), REDUCED)
+@each_of(("type", "values", "dtype", "expected"), REDUCED)
 def test_reductions(type: str, values: Any, dtype: str, expected: Any) -> None:
     found = result(type, np.array(values, dtype), FIRST)
     assert found.dtype == dtype
@@ -91,7 +92,7 @@ PLACES: list[tuple[str, Any, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "expected"), PLACES)
+@each_of(("type", "values", "expected"), PLACES)
 def test_places_pass_over_nan_and_take_the_first_of_equals(
     type: str, values: Any, expected: int
 ) -> None:
@@ -123,7 +124,7 @@ REFUSED: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "values", "axis", "words"), REFUSED)
+@each_of(("type", "values", "axis", "words"), REFUSED)
 def test_what_tensorflow_refuses(type: str, values: Any, axis: Any, words: str) -> None:
     with pytest.raises(GradstepError, match=words):
         result(type, np.asarray(values), np.array(axis, np.int32))
@@ -148,7 +149,7 @@ RUNNING: list[tuple[Any, dict[str, bool], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "attrs", "expected"), RUNNING)
+@each_of(("values", "attrs", "expected"), RUNNING)
 def test_running_logsumexp(values: Any, attrs: Any, expected: Any) -> None:
     found = result("CumulativeLogsumexp", np.array(values, np.float32), AXIS, **attrs)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -163,8 +164,8 @@ def test_the_gradient_of_an_exclusive_running_logsumexp() -> None:
     np.testing.assert_allclose(found, [0.46211716, -1.46211716, 0, 0], atol=1e-8)
 
 
-@pytest.mark.parametrize("row", ["no zero", "one zero", "two zeros", "negative"])
-@pytest.mark.parametrize("axes_type", ["int32", "int64"])
+@each_of("row", ["no zero", "one zero", "two zeros", "negative"])
+@each_of("axes_type", ["int32", "int64"])
 def test_gradient_of_a_product_over_axes_known_while_running(row: str, axes_type: str) -> None:
     expected = oracle.case("reduce_prod_gradient")[row]
     builder = GraphBuilder()
@@ -219,7 +220,7 @@ SAMES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SAMES)
+@each_of(("function", "expected"), SAMES)
 def test_functions_of_tf(function: Any, expected: Any) -> None:
     builder = GraphBuilder()
     with builder.as_default():

@@ -16,6 +16,7 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.numerics import scatter
+from tests.support.each_case import each_of
 from tests.support.interpret import call_kernel
 
 X = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
@@ -68,8 +69,8 @@ TENSORFLOW = {
 }
 
 
-@pytest.mark.parametrize("prefix", ["", "Resource"])
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("prefix", ["", "Resource"])
+@each_of("kind", KINDS)
 def test_values_are_tensorflows(kind: str, prefix: str) -> None:
     twice, matrix = TENSORFLOW[kind]
     found = updated(f"{prefix}Scatter{kind}", i32(0, 2, 0), U)
@@ -80,8 +81,8 @@ def test_values_are_tensorflows(kind: str, prefix: str) -> None:
         np.testing.assert_array_equal(found, np.float32(matrix))
 
 
-@pytest.mark.parametrize("prefix", ["", "Resource"])
-@pytest.mark.parametrize(
+@each_of("prefix", ["", "Resource"])
+@each_of(
     ("kind", "indices", "updates", "wanted"),
     [
         ("Update", [[0], [2], [0]], [[1, 1], [2, 2], [3, 3]], [[3, 3], [3, 4], [2, 2]]),

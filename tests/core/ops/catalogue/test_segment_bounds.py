@@ -10,6 +10,7 @@ import pytest
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
 from tests.support import oracle
+from tests.support.each_case import each_of
 from tests.support.running import counted, fed, floats, ints
 
 LOWEST = np.finfo(np.float32).min
@@ -133,7 +134,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "words"), REFUSED)
+@each_of(("type", "inputs", "attrs", "words"), REFUSED)
 def test_what_tensorflow_refuses_is_refused_in_its_words(
     type: str, inputs: Any, attrs: Any, words: str
 ) -> None:

@@ -13,6 +13,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
+from tests.support.each_case import each_of
 from tests.support.running import counted, fed, floats, ints
 
 NAN, INF = np.nan, np.inf
@@ -70,7 +71,7 @@ VALUES: list[tuple[str, tuple[Any, ...], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "wanted"), VALUES)
+@each_of(("type", "inputs", "wanted"), VALUES)
 def test_the_values_are_tensorflows(type: str, inputs: Any, wanted: Any) -> None:
     (found,) = run(type, *inputs)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)

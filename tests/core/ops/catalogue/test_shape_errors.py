@@ -10,6 +10,7 @@ import pytest
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.each_case import each_of
 from tests.support.interpret import evaluate
 
 
@@ -80,7 +81,7 @@ STATIC: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "message"), STATIC)
+@each_of(("type", "inputs", "attrs", "message"), STATIC)
 def test_drawing_it_fails_at_the_node(type: str, inputs: Any, attrs: Any, message: str) -> None:
     builder = GraphBuilder()
     tensors = [builder.constant(x) for x in inputs]
@@ -98,7 +99,7 @@ RUNNING = [
 ]
 
 
-@pytest.mark.parametrize(("type", "inputs", "attrs", "message"), RUNNING)
+@each_of(("type", "inputs", "attrs", "message"), RUNNING)
 def test_running_it_fails_with_the_same_words(
     type: str, inputs: Any, attrs: Any, message: str
 ) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradstep.core.ops.declare.table import lookup
+from tests.support.each_case import each_of
 from tests.support.one_op import run
 
 # mpmath 1.4 computed these to 30 digits.
@@ -104,7 +104,7 @@ EXACT: dict[str, list[tuple[Any, ...]]] = {
 FEW, REFLECTED = 8, 60
 
 
-@pytest.mark.parametrize("type", EXACT)
+@each_of("type", EXACT)
 def test_values(type: str) -> None:
     for *inputs, wanted in EXACT[type]:
         found = run(type, *[np.float64(x) for x in inputs])
@@ -113,7 +113,7 @@ def test_values(type: str) -> None:
         assert units <= (REFLECTED if reflected else FEW), (type, inputs, found, wanted)
 
 
-@pytest.mark.parametrize("type", [name for name in EXACT if len(EXACT[name][0]) == 2])
+@each_of("type", [name for name in EXACT if len(EXACT[name][0]) == 2])
 def test_shorter_types_are_rounded_once(type: str) -> None:
     x = np.array([0.125, 0.25, 0.5, 0.75])
     wide = run(type, x)

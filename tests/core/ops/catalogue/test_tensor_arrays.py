@@ -16,6 +16,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.tensor import Tensor, call, call_many
+from tests.support.each_case import each_of
 
 FLOAT = DType.FLOAT32
 
@@ -263,14 +264,14 @@ def _run(build: Callable[[], Any], fast: bool) -> np.ndarray:
     return Session(builder.build(), fast=fast).run([result.ref])[0]
 
 
-@pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("case", GIVES)
+@each_of("fast", [False, True])
+@each_of("case", GIVES)
 def test_gives(case: str, fast: bool) -> None:
     build, expected = GIVES[case]
     np.testing.assert_array_equal(_run(build, fast), np.float32(expected))
 
 
-@pytest.mark.parametrize("case", REFUSES)
+@each_of("case", REFUSES)
 def test_refuses(case: str) -> None:
     build, message = REFUSES[case]
     with pytest.raises(GradstepError) as caught:

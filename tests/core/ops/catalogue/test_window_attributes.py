@@ -17,6 +17,7 @@ from gradstep.core.ops.build.builder import Tensor
 from gradstep.core.ops.catalogue.neural.sliding_windows import Axis
 from gradstep.core.ops.declare.table import OpDef, Sample, all_ops
 from tests.support import op_cases
+from tests.support.each_case import each_of
 
 _NAMES = {"ksize", "ksizes", "strides", "dilations", "rates", "explicit_paddings"}
 SLIDING = [
@@ -62,10 +63,10 @@ def test_large_numbers_work_or_are_refused_in_words(definition: OpDef, large: in
         assert _failure(definition, sample) != "InternalError", sample.attrs
 
 
-@pytest.mark.parametrize("size", [0, 1, 5])
-@pytest.mark.parametrize("stride", [1, 2, 7])
-@pytest.mark.parametrize("window", [1, 3, 12])
-@pytest.mark.parametrize("dilation", [1, 3])
+@each_of("size", [0, 1, 5])
+@each_of("stride", [1, 2, 7])
+@each_of("window", [1, 3, 12])
+@each_of("dilation", [1, 3])
 def test_without_idle_taps_outputs_see_the_same(
     size: int, stride: int, window: int, dilation: int
 ) -> None:

@@ -14,7 +14,7 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
-from tests.support.each_case import check_each, on_each_op
+from tests.support.each_case import check_each, each_of, on_each_op
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
 ANYTHING = st.one_of(
@@ -48,7 +48,7 @@ def test_it_is_of_that_kind_or_an_error_names_it(value: Any, kind: Any) -> None:
     assert "'name'" in said.message
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_one_that_is_missing(kind: Any) -> None:
     op = Operation("node", "Any")
     with pytest.raises(GradstepError, match="attribute 'name' is missing") as caught:

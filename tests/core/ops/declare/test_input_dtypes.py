@@ -44,10 +44,13 @@ def with_input(case: Case, index: int, dtype: DType) -> Graph:
 
 def refusals(definition: OpDef) -> Iterator[tuple[str, DType, list[Problem]]]:
     """Each input in each element type that TensorFlow would not take -> what is said of it."""
+    met = set()
     for case in cases(definition, np.float32):
         for index, name in enumerate(definition.arity(len(case.inputs))):
-            if name.partition("[")[0] not in RECORD[definition.type]:
+            kind = name, case.tensors[index].dtype
+            if kind in met or name.partition("[")[0] not in RECORD[definition.type]:
                 continue
+            met.add(kind)
             for dtype in TRIED:
                 if dtype.value not in allowed(definition, case, name):
                     found = infer(with_input(case, index, dtype)).problems

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
@@ -90,15 +89,19 @@ def drawn(definition: OpDef, at: int, value: str) -> Graph:
     return Graph.of([*VALUES[value], *others, it])
 
 
-def said(definition: OpDef, graph: Graph) -> Iterator[GradstepError]:
-    """What the debugger says of a run of it."""
+def said(graph: Graph) -> Iterator[GradstepError]:
+    """What is said of a run of it."""
     initial = {"h": Constant(np.array(1, np.float32))} if "ariable" in graph["h"].type else {}
-    wanted = {"fetches": (TensorRef("it"),)} if definition.outputs else {"targets": ("it",)}
-    program = derive(Document(graph=graph, initial=initial, **wanted))  # type: ignore[arg-type]
+    program = derive(Document(graph=graph, initial=initial, targets=("it",)))
     assert not [p for p in program.problems if p.kind == "InternalError"], program.problems
-    stop = DebugSession(program).continue_()
-    if stop.error is not None:
-        yield stop.error
+    yield from failure(Session(program.graph, initial=program.initial))
+
+
+def failure(session: Session) -> Iterator[GradstepError]:
+    try:
+        session.run([], {}, ["it"])
+    except GradstepError as error:
+        yield error
 
 
 @on_each(TAKES_HANDLES, lambda case: f"{case[0].type} at {case[1]}", lambda case: case[0].subject)
@@ -106,7 +109,7 @@ def test_what_is_no_such_handle_is_refused_at_the_node(case: tuple[OpDef, int]) 
     definition, at = case
     wanted = definition.inputs[at].handle
     for value in VALUES:
-        errors = [*said(definition, drawn(definition, at, value))]
+        errors = [*said(drawn(definition, at, value))]
         for error in errors:
             assert error.kind != "InternalError", f"{value}: {error.message}"
             assert error.node in ("it", "pushed"), f"{value}: {error.message}"
@@ -126,13 +129,6 @@ def test_who_takes_which_handle_is_declared() -> None:
             assert spec.ref or spec.handle, f"{definition.type}: {spec.name}"
 
 
-def failure(graph: Graph, fast: bool) -> Iterator[GradstepError]:
-    try:
-        Session(graph, fast=fast).run([], {}, ["it"])
-    except GradstepError as error:
-        yield error
-
-
 @pytest.mark.parametrize("number", range(2))
 @pytest.mark.parametrize("value", ["queue", "table", "iterator"])
 def test_no_op_takes_for_a_tensor_what_a_handle_leads_to(value: str, number: int) -> None:
@@ -142,7 +138,7 @@ def test_no_op_takes_for_a_tensor_what_a_handle_leads_to(value: str, number: int
         if not definition.inputs or definition.inputs[0].handle or definition.branch == "loop":
             continue
         graph = drawn(definition, 0, value)
-        for error in failure(graph, fast):
+        for error in failure(Session(graph, fast=fast)):
             assert error.kind != "InternalError", f"{definition.type}: {error.message}"
             assert error.node == "it", definition.type
 

@@ -15,6 +15,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.export_document import to_bytes
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.formats.protobuf import bytes_field, float_field, length_fields
+from tests.support.each_case import each_of
 from tests.support.summary_messages import buckets, decode, summary
 
 INF, NAN = np.inf, np.nan
@@ -52,7 +53,7 @@ def refusal(type: str, *inputs: Any, known: bool = False) -> GradstepError:
 
 
 # Bytes of TensorFlow 2.21, which writes a value of 0 and leaves out a tag of no letters.
-@pytest.mark.parametrize(
+@each_of(
     ("tags", "values", "wanted"),
     [
         ("a", np.float32(0), b"\n\x08\n\x01a\x15\x00\x00\x00\x00"),
@@ -175,7 +176,7 @@ NAMELESS = b"\n\x05\x15\x00\x00\x80?"
 
 
 # Bytes of TensorFlow 2.21.
-@pytest.mark.parametrize(
+@each_of(
     ("inputs", "wanted"),
     [
         ([A], A),

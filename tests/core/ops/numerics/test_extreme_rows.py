@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.ops.numerics.extreme_rows import extreme_rows
 from tests.support import fake_xp
+from tests.support.each_case import each_of
 
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -53,8 +53,8 @@ def test_floats_and_nan_as_numpy_has_them(
     np.testing.assert_array_equal(here, wanted)
 
 
-@pytest.mark.parametrize("kind", INTEGERS)
-@pytest.mark.parametrize("largest", [True, False])
+@each_of("kind", INTEGERS)
+@each_of("largest", [True, False])
 def test_whole_numbers_up_to_their_limits(kind: str, largest: bool) -> None:
     limits = np.iinfo(kind)
     values = np.array([[limits.min, 3], [limits.max, 1], [0, 2], [1, limits.max]], kind)

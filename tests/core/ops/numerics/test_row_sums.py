@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
+from tests.support.each_case import each_of
 
 TYPES = ("float16", "float32", "float64", "complex64", "int8", "uint8", "int32", "int64")
 
@@ -24,8 +25,8 @@ def rows(dtype: str, count: int, width: int) -> np.ndarray:
     return numbers.astype(np.int64).astype(dtype) if dtype[0] in "iu" else numbers.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("width", [4, 5, 64])
+@each_of("dtype", TYPES)
+@each_of("width", [4, 5, 64])
 def test_sums_have_the_bits_of_adding_in_order(dtype: str, width: int) -> None:
     values = rows(dtype, 1200, width)
     places = np.random.default_rng(4).zipf(1.3, 1200) % 50

@@ -5,18 +5,18 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core import native_extension
 from gradstep.core.ops.numerics import row_updates
 from tests.support import fake_xp
+from tests.support.each_case import each_of
 
 KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 complex64".split()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_rows_of_every_element_type_are_added_as_a_gpu_can(kind: str) -> None:
     values = np.array([1, 0, 1, 1], kind)
     put = fake_xp.put
@@ -32,7 +32,7 @@ def test_wide_integers_are_added_exactly() -> None:
     assert found.tolist() == [2**62 + 1 - 2**63]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 65])
+@each_of("count", [1, 2, 3, 7, 64, 65])
 def test_combining_rows_takes_in_each_once(count: int) -> None:
     rng = np.random.default_rng(count)
     places, values = rng.integers(0, 4, count), rng.uniform(0.5, 2, (count, 2))
