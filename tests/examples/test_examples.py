@@ -21,7 +21,7 @@ from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES
 from gradstep.main import Gradstep
 from tests.examples.build import EXAMPLES, FOLDER
 from tests.examples.page import PAGE, page
-from tests.support.each_case import at_once
+from tests.support.each_case import each_of
 from tests.support.other_processors import other_processor
 
 BYTES = 15_000  # of a small picture
@@ -51,7 +51,7 @@ def test_it_holds_on_any_processor(name: str) -> None:
     assert [(e.text, e.what, e.came) for e in checked if not e.ok] == []
 
 
-@at_once(EXAMPLES)
+@each_of("name", EXAMPLES)
 def test_the_operations_that_it_names_are_there(name: str) -> None:
     document = load(FOLDER / f"{name}.gradstep")
     text = f"{document.note} {document.claim} {document.truth}"

@@ -49,13 +49,6 @@ def on_each(
     return decorate
 
 
-def at_once(
-    cases: Iterable[_T], name: Callable[[_T], str] = str
-) -> Callable[[Check[_T]], Callable[[str], None]]:
-    """Makes one test of what is done with one case."""
-    return on_each(cases, name, lambda case: "all")
-
-
 def on_each_op(definitions: Iterable[OpDef]) -> Callable[[Check[OpDef]], Callable[[str], None]]:
     """A test a subject, all of whose ops are checked."""
     return on_each(definitions, lambda op: op.type, lambda op: op.subject)

@@ -33,7 +33,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
 from tests.support import saved_models
-from tests.support.each_case import at_once
+from tests.support.each_case import each_of
 from tests.support.forked_engine import Server, fork_readers
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
@@ -59,7 +59,7 @@ def same(path: Path, document: Document) -> None:
 
 
 @pytest.mark.slow
-@at_once(EXAMPLES, lambda path: path.stem)
+@each_of("path", EXAMPLES, lambda path: path.stem)
 def test_what_is_sent_is_what_is_read(path: Path) -> None:
     document = read(path)
     graph = with_placeholders(document).graph

@@ -9,7 +9,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.inference import infer
 from tests.examples.build import EXAMPLES, FOLDER
-from tests.support.each_case import at_once
+from tests.support.each_case import each_of
 
 
 def test_no_file_is_left_over() -> None:
@@ -17,7 +17,7 @@ def test_no_file_is_left_over() -> None:
 
 
 @pytest.mark.slow
-@at_once(EXAMPLES)
+@each_of("name", EXAMPLES)
 def test_the_file_is_what_the_builder_builds(name: str) -> None:
     built = gradstep_file.to_bytes(EXAMPLES[name]())
     assert (FOLDER / f"{name}.gradstep").read_bytes() == built, (
@@ -25,7 +25,7 @@ def test_the_file_is_what_the_builder_builds(name: str) -> None:
     )
 
 
-@at_once(EXAMPLES)
+@each_of("name", EXAMPLES)
 def test_it_is_sound_and_placed(name: str) -> None:
     document = read(FOLDER / f"{name}.gradstep")
     assert infer(document.graph).problems == ()

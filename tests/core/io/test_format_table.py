@@ -37,7 +37,7 @@ from gradstep.core.io.sniff.file_sample import HEAD, Sample
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.program.derive import derive
 from tests.support import oracle
-from tests.support.each_case import at_once
+from tests.support.each_case import each_of
 
 SAMPLES = Path(__file__).parents[2] / "data" / "foreign" / "samples.zip"
 KINDS = (*formats(), TEXT, UNKNOWN)
@@ -135,7 +135,7 @@ def _modules() -> list[Any]:
     ]
 
 
-@at_once(THEIRS)
+@each_of("name", THEIRS)
 def test_files_that_other_programs_wrote(name: str) -> None:
     kind = THEIRS[name]
     assert format_of(Sample.of_bytes(samples()[name], name)).name == kind
@@ -143,13 +143,13 @@ def test_files_that_other_programs_wrote(name: str) -> None:
         assert format_of(Sample.of_bytes(samples()[name], "renamed.bin")).name == kind
 
 
-@at_once(OTHERS)
+@each_of("kind", OTHERS)
 def test_other_files(kind: str) -> None:
     name = "a.py" if kind == "python" else "a.pb"
     assert format_of(Sample.of_bytes(OTHERS[kind], name)).name == kind
 
 
-@at_once([*THEIRS, *OTHERS])
+@each_of("name", [*THEIRS, *OTHERS])
 def test_formats_of_different_modules_are_told_apart(name: str) -> None:
     """So it does not matter in which order the modules are found."""
     data = samples()[name] if name in THEIRS else OTHERS[name]
@@ -165,7 +165,7 @@ def test_every_kind_has_a_sample() -> None:
     assert {*THEIRS.values(), *OTHERS, *folders, *own} == {kind.name for kind in KINDS}
 
 
-@at_once(sorted(GRAPHS.glob("*.pb*")), lambda path: path.name)
+@each_of("name", sorted(GRAPHS.glob("*.pb*")), lambda path: path.name)
 def test_every_graph_is_known_for_one(name: Path) -> None:
     kind = "graphdef" if name.suffix == ".pb" else "graphdef_text"
     assert format_of(Sample.of_bytes(name.read_bytes(), name.name)).name == kind

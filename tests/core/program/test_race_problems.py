@@ -19,7 +19,7 @@ from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of, races_of
 from gradstep.core.program.runnable_part import drop_unfinished
 from tests.support import tensorflow_graphs
-from tests.support.each_case import at_once
+from tests.support.each_case import each_of
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -135,7 +135,7 @@ def test_derived_updates_come_after_all_that_reads() -> None:
 
 
 @pytest.mark.slow
-@at_once(EXAMPLES, lambda path: path.stem)
+@each_of("path", EXAMPLES, lambda path: path.stem)
 def test_no_example_has_one(path: Path) -> None:
     assert not races_of(derive(read(path)))
 
