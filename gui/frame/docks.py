@@ -14,6 +14,7 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
+    QLayout,
     QMainWindow,
     QMenu,
     QTabBar,
@@ -349,7 +350,7 @@ class Docks(QObject):
             if dock.isFloating():  # of others Qt makes a window, and none again
                 dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        self._window.layout().activate()  # or a bar of tabs that is used no more stays in view
+        self._layout.activate()  # or a bar of tabs that is used no more stays in view
         with self._laid_out_once():
             first = self._fill_areas()
             self.tidy()  # each title that comes or goes would lay all of them out
@@ -402,16 +403,21 @@ class Docks(QObject):
                 both = [dock, first[dock.place.area]]
                 self._window.resizeDocks(both, list(HEIGHTS), Qt.Orientation.Vertical)
 
+    @property
+    def _layout(self) -> QLayout:
+        layout = self._window.layout()
+        assert layout is not None  # a main window has one
+        return layout
+
     @contextmanager
     def _laid_out_once(self) -> Iterator[None]:
         """The window is laid out when all docks stand where they go, and not after each of them."""
-        layout = self._window.layout()
-        layout.setEnabled(False)
+        self._layout.setEnabled(False)
         try:
             yield
         finally:
-            layout.setEnabled(True)
-            layout.activate()
+            self._layout.setEnabled(True)
+            self._layout.activate()
 
     def show(self, id: str) -> None:
         """Bring a panel to the front; by itself, while the others have nothing to show."""

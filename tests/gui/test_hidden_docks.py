@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QModelIndex
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QWidget
 
 from gradstep.core.document.document_edits import rename_operation
@@ -129,3 +129,24 @@ def test_those_that_come_back_together_have_the_titles_that_they_had(
         tutorial.settle()
     assert not put
     assert [d.titleBarWidget() for d in docks.by_id.values() if not d.isHidden()] == before
+
+
+def test_docks_that_come_together_are_laid_out_together(driver: Driver) -> None:
+    """The first time, and as they were; the canvas, which has the room that they leave, tells it."""
+    window, sizes = driver.window, Sizes()
+    window.centralWidget().installEventFilter(sizes)
+    for _ in range(2):
+        sizes.count = 0
+        window.docks.set_shown(True)
+        assert sizes.count <= 2, "all of them, and then how much room each area has"
+        window.docks.set_shown(False)
+
+
+class Sizes(QObject):
+    """count: how often what it watches was given another size."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.Resize
+        return False

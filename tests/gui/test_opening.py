@@ -60,8 +60,10 @@ def begin(driver: Driver, path: Path) -> None:
 def test_a_slow_file_is_named_and_the_old_document_is_out_of_the_way(
     tutorial: Driver, slow: Slow, examples: Path
 ) -> None:
-    begin(tutorial, examples / "gather.gradstep")
     window = tutorial.window
+    room = window.centralWidget().size()
+    begin(tutorial, examples / "gather.gradstep")
+    assert window.centralWidget().size() == room, "nothing else moves for it"
     assert window.findChild(object, "opening.name").text() == "Opening gather.gradstep…"
     docks = window.docks
     docks.show("palette")  # which is not made before
