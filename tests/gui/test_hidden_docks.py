@@ -132,7 +132,7 @@ def test_those_that_come_back_together_have_the_titles_that_they_had(
 
 
 def test_docks_that_come_together_are_laid_out_together(driver: Driver) -> None:
-    """The first time, and as they were; the canvas, which has the room that they leave, tells it."""
+    """The first time, and as they were; what is amid them has the room that they leave."""
     window, sizes = driver.window, Sizes()
     window.centralWidget().installEventFilter(sizes)
     for _ in range(2):
