@@ -100,7 +100,8 @@ def is_made_again(graph: Graph, other: Graph) -> bool | None:
 
 def _standing(graph: Graph, moved: Exchange) -> tuple[set[int], dict[int, str]]:
     """Where what is gone was, and what has come is."""
-    return {*moved.gone}, {place: graph.names[place] for _, place in moved.come}
+    names = graph.names
+    return {*moved.gone}, {place: names[place] for _, place in moved.come}
 
 
 def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:

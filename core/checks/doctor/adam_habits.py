@@ -26,6 +26,7 @@ _MOST = 0.5
 _BEFORE = 4  # runs
 _MATRIX = 2  # axes
 _ROUNDED = 1e-6  # of the largest gradient: what float32 leaves of a sum that is 0
+# How the types of what adds up over the rows of a batch begin.
 _OVER_ROWS = ("Sum", "Mean", "BiasAddGrad", "MatMul", "BatchMatMul", "Conv", "Depthwise", "Einsum")
 
 

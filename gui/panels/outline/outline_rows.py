@@ -275,11 +275,12 @@ def _by_role_again(
 ) -> Split | None:
     """`_by_role` of a graph in which few operations are others, in the places of what was there
     before, which has the roles `known`, and of the same roles; else None."""
-    changes, moved = known_changes(before, graph), find_moved(before, graph)
+    changes = known_changes(before, graph)
+    moved = None if changes is None else find_moved(before, graph)
     if changes is None or moved is None or [*moved.gone] != [place for _, place in moved.come]:
         return None
-    old, new = before.operations, graph.operations
-    others = [(old[before.names[i]], new[graph.names[i]]) for i in moved.gone]
+    old, new, then, now = before.operations, graph.operations, before.names, graph.names
+    others = [(old[then[place]], new[now[place]]) for place in moved.gone]
     same = ((old[name], new[name]) for name in changes.changed)
     if any(_role(was, asked) != _role(now, asked) for was, now in chain(others, same)):
         return None
