@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,29 @@ def test_an_edit_that_changes_the_document_before_it(monkeypatch: Any) -> None:
     monkeypatch.setattr(drawing, "DRAWS", {"spoil": (1, lambda rng, document: ())})
     monkeypatch.setitem(editing.EDITS, "spoil", spoiling)
     assert broken(1).kind == "undo"
+
+
+def test_what_two_edits_of_one_move_came_in_place_of_is_not_asked_for(monkeypatch: Any) -> None:
+    """An edit is undone; the next move brings two, the first of which nobody has seen."""
+    monkeypatch.setattr(Walk, "_arrive", lambda self: None)
+    titles = {0: "as opened", 1: "edited"}
+    user: Any = SimpleNamespace(index=0, document=Document(title=titles[0]))
+    made = Walk(1, user, Counts())
+
+    def go(index: int) -> bool:
+        user.index, user.document = index, Document(title=titles[index])
+        return True
+
+    for index in (0, 1, 0):
+        go(index)
+        made._note_version()
+    titles.update({1: "another", 2: "and one more"})
+    go(2)
+    made._note_version()
+    made._take_back(lambda: go(1))
+    titles[0] = "not as opened"
+    with pytest.raises(BrokenError, match="edit number 0 is not what it was"):
+        made._take_back(lambda: go(0))
 
 
 @pytest.mark.slow

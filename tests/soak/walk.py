@@ -57,7 +57,8 @@ class Walk:
         self._made: dict[tuple[str, str], int] = {}  # branch -> since when it has what was given
         self._epoch = 0
         self._seen: dict[Key, tuple[str, Frame]] = {}
-        self._versions: dict[int, str] = {}
+        self._versions: dict[int, str] = {}  # edits made -> what they led to
+        self._noted = 0  # edits made when that was last put down
         self._run_by = ""
         self._folder = ""
 
@@ -322,10 +323,13 @@ class Walk:
             self._epoch += len(self._made)
 
     def _note_version(self) -> None:
-        """What the edit now in force led to; what came after another one is forgotten with that."""
+        """What the edit now in force led to; what came after another one is forgotten with that, as
+        is what was undone where two edits came amid one move."""
         index, now = self.user.index, _hash(self.user.document)
         if self._versions.get(index) != now:
-            self._versions = {i: v for i, v in self._versions.items() if i < index} | {index: now}
+            stays = min(self._noted, index - 1)
+            self._versions = {i: v for i, v in self._versions.items() if i <= stays} | {index: now}
+        self._noted = index
         self._run_by = _hash(_without_words(self.user.document))
 
     def _save(self, rng: Random) -> None:
