@@ -10,10 +10,7 @@ from gradstep.core.graph.carry_over import remember_edit
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.graph.other_keys import with_other_keys
-from gradstep.core.spliced_mapping import spliced
-
-_FEW = 16  # names, the place of each of which is known then
+from gradstep.core.graph.other_keys import are_few, with_other_keys
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
@@ -37,23 +34,21 @@ def relabel_one(graph: Graph, old: str, new: str) -> Graph:
 def _with(graph: Graph, pairs: Iterable[tuple[Operation, Operation]]) -> Graph:
     """With the second of each pair in the place of the first; the very same where none differ."""
     made = {old.name: new for old, new in pairs if new is not old}
-    names = {old: op.name for old, op in made.items() if op.name != old}
     if not made:
         return graph
-    if len(names) > _FEW or not names.keys().isdisjoint(names.values()):
-        return Graph(with_other_keys({**graph.operations, **made}, names))
-    places = sorted((graph.places[old], old) for old in names)
-    rows = [(place, names[old], made[old]) for place, old in places]
-    operations = spliced(graph.operations, names, rows)
-    operations.update((name, op) for name, op in made.items() if name not in names)
+    names = {old: op.name for old, op in made.items() if op.name != old}
+    few = are_few(names)
+    operations = with_other_keys(graph.operations, names, graph.places if few else None)
+    operations.update((op.name, op) for op in made.values())
     found = Graph(operations)
-    changes = Changes(
-        added=frozenset(names.values()),
-        removed=frozenset(names),
-        changed=frozenset(made.keys() - names),
-    )
-    numbers = [place for place, _ in places]
-    remember_edit(found, graph, changes, Exchange.of(numbers, numbers))
+    if few:  # and so it is known where each was, and is
+        changes = Changes(
+            added=frozenset(names.values()),
+            removed=frozenset(names),
+            changed=frozenset(made.keys() - names),
+        )
+        places = sorted(map(graph.places.__getitem__, names))
+        remember_edit(found, graph, changes, Exchange.of(places, places))
     return found
 
 

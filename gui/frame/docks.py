@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -14,7 +13,6 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QLayout,
     QMainWindow,
     QMenu,
     QTabBar,
@@ -24,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.layout_rest import at_rest
 from gradstep.gui.panels.widgets.panel_base import Panel
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -287,7 +286,7 @@ class Docks(QObject):
             self.layout = self.current_layout()
         self._shown = shown
         self._withdrawn.clear()
-        with self._laid_out_once():
+        with at_rest(self._window):
             for dock in self.by_id.values():
                 dock.hold()  # each shows for a moment before others lie in front
                 if self.layout or not shown:  # placed anew, each is shown where it goes
@@ -350,10 +349,11 @@ class Docks(QObject):
             if dock.isFloating():  # of others Qt makes a window, and none again
                 dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        self._layout.activate()  # or a bar of tabs that is used no more stays in view
-        with self._laid_out_once():
+        self._lay_out()  # or a bar of tabs that is used no more stays in view
+        with at_rest(self._window):
             first = self._fill_areas()
             self.tidy()  # each title that comes or goes would lay all of them out
+        self._lay_out()  # what is resized has a size
         self._share_heights(first)
         for dock in first.values():
             dock.raise_()
@@ -403,21 +403,10 @@ class Docks(QObject):
                 both = [dock, first[dock.place.area]]
                 self._window.resizeDocks(both, list(HEIGHTS), Qt.Orientation.Vertical)
 
-    @property
-    def _layout(self) -> QLayout:
+    def _lay_out(self) -> None:
         layout = self._window.layout()
         assert layout is not None  # a main window has one
-        return layout
-
-    @contextmanager
-    def _laid_out_once(self) -> Iterator[None]:
-        """The window is laid out when all docks stand where they go, and not after each of them."""
-        self._layout.setEnabled(False)
-        try:
-            yield
-        finally:
-            self._layout.setEnabled(True)
-            self._layout.activate()
+        layout.activate()
 
     def show(self, id: str) -> None:
         """Bring a panel to the front; by itself, while the others have nothing to show."""

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject
+from PySide6.QtCore import QAbstractItemModel, QModelIndex
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QWidget
 
 from gradstep.core.document.document_edits import rename_operation
@@ -15,6 +15,7 @@ from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.docks import PANELS, Dock
 from tests.support.deleting import delete
+from tests.support.resizes import Resizes
 
 
 def words(widget: QWidget) -> list[str]:
@@ -133,20 +134,10 @@ def test_those_that_come_back_together_have_the_titles_that_they_had(
 
 def test_docks_that_come_together_are_laid_out_together(driver: Driver) -> None:
     """The first time, and as they were; what is amid them has the room that they leave."""
-    window, sizes = driver.window, Sizes()
-    window.centralWidget().installEventFilter(sizes)
+    window, sizes = driver.window, Resizes()
+    sizes.follow([window.centralWidget()])
     for _ in range(2):
         sizes.count = 0
         window.docks.set_shown(True)
         assert sizes.count <= 2, "all of them, and then how much room each area has"
         window.docks.set_shown(False)
-
-
-class Sizes(QObject):
-    """count: how often what it watches was given another size."""
-
-    count = 0
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        self.count += event.type() is QEvent.Type.Resize
-        return False

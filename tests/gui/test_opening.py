@@ -78,6 +78,7 @@ def test_a_slow_file_is_named_and_the_old_document_is_out_of_the_way(
     assert docks.by_id["palette"].panel.isVisible()
     assert tutorial.workspace.name == "gather.gradstep"
     assert window.canvas.isVisible()
+    assert window.docks.by_id["outline"].isVisible()
 
 
 @pytest.mark.slow
@@ -90,6 +91,7 @@ def test_opening_can_be_given_up(tutorial: Driver, slow: Slow, examples: Path) -
     tutorial.settle()
     assert tutorial.workspace.document is document
     assert tutorial.window.toolbar.isEnabled()
+    assert tutorial.window.docks.by_id["outline"].isVisible()
     assert tutorial.window.docks.by_id["outline"].panel.isVisible()
 
 

@@ -209,6 +209,7 @@ def test_a_shot_of_nothing_is_an_error(command: Command, tmp_path: Path) -> None
     status, said = command("shot", "missing.gradstep", str(tmp_path / "x.png"))
     assert status in (1, 2)
     assert said.startswith("gradstep: ")
+    assert "Traceback" not in said
 
 
 @pytest.mark.slow

@@ -230,7 +230,7 @@ def test_a_gradient_that_is_the_variable_itself(
     check(case.fetching([]), runs=4)
 
 
-SIZES = (1 << 16, (1 << 16) + 1, 3 << 14, (5 << 14) - 1)
+SIZES = (1 << 16, (1 << 16) + 1, 3 << 14, (5 << 14) - 1, 100_003)
 
 
 @pytest.mark.slow

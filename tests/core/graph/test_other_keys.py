@@ -25,5 +25,7 @@ def test_each_value_stays_in_its_place_under_its_new_key(
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(other_keys, "_FEW", few)
-        found = with_other_keys({key: f"of {key}" for key in there}, names)
+        places = {key: place for place, key in enumerate(there)}
+        known = data.draw(st.sampled_from([places, None]))
+        found = with_other_keys({key: f"of {key}" for key in there}, names, known)
     assert [*found.items()] == [(n, f"of {old}") for n, old in zip(now, there, strict=True)]

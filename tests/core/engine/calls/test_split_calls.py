@@ -21,7 +21,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.thread_pool import VARIABLE
 from tests.support.layouts import Case, assert_same, run
 
-THREADS = (1, 2, 5)
+THREADS = (1, 2, 3, 5)
 _SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}
 _random = np.random.default_rng(5)
 
@@ -56,7 +56,7 @@ def test_threads_change_no_bit(fast: bool, monkeypatch: pytest.MonkeyPatch) -> N
     found = []
     for count in THREADS:
         monkeypatch.setenv(VARIABLE, str(count))
-        found.append(run(case, fast=fast, runs=1))
+        found.append(run(case, fast=fast, runs=2))
     for count, other in zip(THREADS[1:], found[1:], strict=True):
         assert_same(found[0], other, f"{count} threads")
 

@@ -296,6 +296,7 @@ def test_a_folder_that_may_be_somebody_elses_is_refused(
 NO_LINES = (
     (b"garbage\n", "'garbage' is no JSON"),
     (b"x" * 70_000, "a line of more than 65,536 bytes"),
+    (b'{"step": 3, "loss": 1}\n', "step 3 after step 5"),
     (b'{"step": 5, "loss": 1}\n', "step 5 after step 5"),
     (b'{"step": 999999999999, "loss": 1}\n', "step 999,999,999,999 after step 5"),
     (json.dumps({"gradstep": "watch", "version": 1, "title": "", "script": "", "pid": 1,

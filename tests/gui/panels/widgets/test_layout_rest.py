@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.widgets.layout_rest import at_rest
 from gradstep.gui.panels.widgets.small_labels import Wrapped
+from tests.support.resizes import Resizes
 
 SECTIONS, LINES = 4, 3
-
-
-class Resizes(QObject):
-    """Counts those of what can be seen; what was hidden is told of its size when it shows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def follow(self, column: Column) -> None:
-        for part in (*column.sections, *column.lines):
-            if part.isVisible():
-                part.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        self.count += event.type() is QEvent.Type.Resize
-        return False
 
 
 class Column(QWidget):
@@ -77,7 +60,7 @@ def shown(qtbot: QtBot) -> Column:
 
 def test_nothing_is_laid_out_meanwhile_and_all_of_it_soon(qtbot: QtBot) -> None:
     column, beside, watch = shown(qtbot), shown(qtbot), Resizes()
-    watch.follow(column)
+    watch.follow((*column.sections, *column.lines))
     with at_rest(column, *column.sections):
         column.change()
         assert watch.count == 0
@@ -104,7 +87,7 @@ def test_it_ends_with_an_error_as_well(qtbot: QtBot) -> None:
 
 def test_one_within_another_does_not_end_it(qtbot: QtBot) -> None:
     column, watch = shown(qtbot), Resizes()
-    watch.follow(column)
+    watch.follow((*column.sections, *column.lines))
     with at_rest(column, *column.sections):
         with at_rest(column.sections[1]):
             pass
