@@ -29,8 +29,7 @@ from tests.support.forked_engine import Server
 from tests.support.kept_window import WindowKeeper
 
 CHECKED_ONCE = known_checks.handlers(EngineService._HANDLERS)
-HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "assets" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +118,6 @@ def _make_window() -> MainWindow:
 
 
 KEEPER = WindowKeeper(_make_window)
-KEEPING: set[Path] = set()  # the modules with tests that take its window
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -134,26 +132,15 @@ def window_keeper() -> WindowKeeper:
     return KEEPER
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules with tests of a kept window come after the others, one window for all of them."""
-    places = [i for i, item in enumerate(items) if HERE in item.path.parents]
-    ours = [items[i] for i in places]
-    KEEPING.update(item.path for item in ours if _takes_kept_window(item))
-    for i, item in zip(places, sorted(ours, key=lambda item: item.path in KEEPING), strict=True):
-        items[i] = item
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """A module gets the window of the one before it. It is in the way of those that have none:
-    mouse moves go to it, and what is asked of all widgets takes longer."""
+    """A module that begins with a test of a window gets that of the module before it. It is in the
+    way of others: mouse moves go to it, and what is asked of all widgets takes longer."""
     yield
-    if nextitem is None or nextitem.path not in KEEPING:
+    if nextitem is None or (
+        nextitem.path != item.path and "window_keeper" not in getattr(nextitem, "fixturenames", ())
+    ):
         KEEPER.drop()
-
-
-def _takes_kept_window(item: pytest.Item) -> bool:
-    return "window_keeper" in getattr(item, "fixturenames", ()) and not _wants_new_window(item)
 
 
 @pytest.fixture
@@ -164,7 +151,7 @@ def lend_window(
     """Gives the test a window on a file or on the start page, which makes no panel before somebody
     looks at it: that of the test before, or a new one where that is part of what is tested."""
     monkeypatch.setattr(main_window, "AHEAD", 1_000_000)
-    alone = _wants_new_window(request.node)
+    alone = _wants_new_window(request)
     if alone:
         window_keeper.drop()
     theme.apply(qapp, theme.DARK)
@@ -172,10 +159,11 @@ def lend_window(
     window_keeper.drop() if alone else window_keeper.give_back()
 
 
-def _wants_new_window(item: pytest.Item) -> bool:
+def _wants_new_window(request: pytest.FixtureRequest) -> bool:
     marks = "new_window", "engine_process", "xvfb"
-    asked = "reading_process" in getattr(item, "fixturenames", ())
-    return asked or any(map(item.get_closest_marker, marks))
+    return "reading_process" in request.fixturenames or any(
+        map(request.node.get_closest_marker, marks)
+    )
 
 
 @pytest.fixture

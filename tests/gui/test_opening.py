@@ -21,6 +21,7 @@ from gradstep.gui.frame.banners import Banners
 from gradstep.gui.frame.main_window import BLINK
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.row_list import walk
+from tests.support.deleting import delete
 
 
 class Slow:
@@ -150,8 +151,11 @@ def waiting(silent: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Wor
     """A workspace whose engine never answers, and does not have to be waited for."""
     monkeypatch.setattr(banners, "PATIENCE", 0)
     space = Workspace()
-    yield space, Banners(space)
+    strips = Banners(space)
+    yield space, strips
     space.close()
+    for strip in strips.all:
+        delete(strip)  # in view, it would be in the way of the mouse of other tests
 
 
 def busy(space: Workspace, strips: Banners, qtbot: Any) -> str:
