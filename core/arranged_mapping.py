@@ -6,16 +6,18 @@ behind is put in again, each looked for its place in the table: ten times as lon
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence, ValuesView
 from typing import Any, TypeVar
+
+from gradstep.core.overlaid_mapping import look_up, overlaid
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-def copied_unordered(entries: Mapping[K, V]) -> dict[K, V]:
-    """The same entries in a dictionary of their own, for who minds no order, or knows it."""
-    return entries.entries.copy() if isinstance(entries, ArrangedMapping) else dict(entries)
+def overlaid_unordered(entries: Mapping[K, V]) -> MutableMapping[K, V]:
+    """As `overlaid`, for who knows their order."""
+    return overlaid(entries.entries if isinstance(entries, ArrangedMapping) else entries)
 
 
 class ArrangedMapping(Mapping[K, V]):
@@ -24,7 +26,7 @@ class ArrangedMapping(Mapping[K, V]):
     Who looks up very many takes the method first, which is the dictionary's own.
     """
 
-    def __init__(self, entries: dict[K, V], order: tuple[K, ...]) -> None:
+    def __init__(self, entries: Mapping[K, V], order: Sequence[K]) -> None:
         self.entries, self.order = entries, order
         own = ("get", "__getitem__", "__contains__")
         self.__dict__.update((name, getattr(entries, name)) for name in own)
@@ -56,7 +58,7 @@ class _Values(ValuesView[V]):
 
     def __iter__(self) -> Iterator[V]:
         of: ArrangedMapping[Any, V] = self._mapping  # type: ignore[attr-defined]
-        return map(of.entries.__getitem__, of.order)
+        return iter(look_up(of.entries, of.order))  # type: ignore[arg-type] # all are there
 
 
 class _Items(ItemsView[K, V]):
@@ -64,4 +66,4 @@ class _Items(ItemsView[K, V]):
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
         of: ArrangedMapping[K, V] = self._mapping  # type: ignore[attr-defined]
-        return zip(of.order, map(of.entries.__getitem__, of.order), strict=True)
+        return zip(of.order, of.values(), strict=True)

@@ -11,8 +11,8 @@ from itertools import chain, compress, count
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
-from gradstep.core.sequence_places import exchange
+from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
+from gradstep.core.joined_sequence import Joined, in_parts, joined
 from gradstep.core.shifted_places import shift_places
 
 K = TypeVar("K")
@@ -59,17 +59,20 @@ class Exchange(NamedTuple):
 NOT_AT_ALL = Exchange()
 
 
-class Column(tuple[T, ...]):
-    """A tuple that knows which one it was before an edit; by a mark of that, for a tuple cannot be
-    held weakly."""
+class Column(Joined[T]):
+    """A sequence that knows which one it was before an edit; by a mark of that, which it does not
+    keep."""
 
     _own: object = None
     _earlier: object = None
     _exchange = NOT_AT_ALL
     _places: Mapping[T, int] | None = None
-    parts: Sequence[Sequence[T]] = ()  # of which it was joined
+    sources: Sequence[Sequence[T]] = ()  # of which it was joined
 
-    def exchanged(self, gone: Collection[int], come: Sequence[tuple[int, T]]) -> Column[T]:
+    def __init__(self, entries: Iterable[T]) -> None:
+        super().__init__(joined(in_parts(tuple(entries))).parts)
+
+    def edited(self, gone: Collection[int], come: Sequence[tuple[int, T]]) -> Column[T]:
         """The column after an edit; this one where that is nothing. gone: see Exchange; come: each
         new entry with the place here that it comes before, ascending. Its places are told from
         those here, if these are known."""
@@ -78,7 +81,8 @@ class Column(tuple[T, ...]):
         known = Exchange.of(sorted(gone), map(_AT, come))
         rows = [row for _, row in come]
         entries = [(place, row) for (_, place), row in zip(known.come, rows, strict=True)]
-        found = Column(exchange(self, known.gone, entries))
+        found: Column[T] = Column(())
+        Joined.__init__(found, Joined.exchanged(self, known.gone, entries).parts)
         self._own = self._own or object()
         found._earlier, found._exchange = self._own, known
         left = {self[place] for place in known.gone}
@@ -133,19 +137,19 @@ def places_of(rows: Collection[T], column: Sequence[T]) -> list[int]:
     return [*compress(count(), map(frozenset(rows).__contains__, column))]
 
 
-def joined(parts: Sequence[Sequence[T]], before: Sequence[T]) -> Column[T]:
+def joined_once(parts: Sequence[Sequence[T]], before: Sequence[T]) -> Column[T]:
     """The entries of all parts, one after the other, each once. before: the same of other parts,
     from which this may go on."""
     found = _joined_again(parts, before) if isinstance(before, Column) else None
     if found is None:
         found = Column(dict.fromkeys(chain.from_iterable(parts)))
-    found.parts = parts
+    found.sources = parts
     return found
 
 
 def _joined_again(parts: Sequence[Sequence[T]], before: Column[T]) -> Column[T] | None:
     """None where it is not known how the parts differ, or one entry is in several places."""
-    then = before.parts
+    then = before.sources
     if len(then) != len(parts) or sum(map(len, then)) != len(before):
         return None
     gone, come, length = list[int](), list[tuple[int, T]](), 0
@@ -157,7 +161,7 @@ def _joined_again(parts: Sequence[Sequence[T]], before: Column[T]) -> Column[T] 
         come += [(at + length, new[place]) for at, place in known.come]
         length += len(old)
     before.number()
-    found = before.exchanged(gone, come)
+    found = before.edited(gone, come)
     return found if found.is_distinct else None
 
 
@@ -165,7 +169,7 @@ class Table(ArrangedMapping[K, V]):
     """A mapping in the order of `keys`, of which `held` are the values. entries: the same; nobody
     changes them any more."""
 
-    def __init__(self, keys: Column[K], held: Column[V], entries: dict[K, V]) -> None:
+    def __init__(self, keys: Column[K], held: Column[V], entries: Mapping[K, V]) -> None:
         super().__init__(entries, keys)
         self.order: Column[K] = keys
         self.held = held
@@ -187,9 +191,9 @@ class Table(ArrangedMapping[K, V]):
         changed = [(places[key], value) for key, value in others.items()]
         self.held.number()
         rows = sorted([*((at, value) for at, _, value in come), *changed], key=_AT)
-        keys = self.order.exchanged(went, [(at, key) for at, key, _ in come])
-        held = self.held.exchanged([*went, *map(_AT, changed)], rows)
-        entries = copied_unordered(self)
+        keys = self.order.edited(went, [(at, key) for at, key, _ in come])
+        held = self.held.edited([*went, *map(_AT, changed)], rows)
+        entries = overlaid_unordered(self)
         for key in gone:
             del entries[key]
         entries.update((key, value) for _, key, value in come)

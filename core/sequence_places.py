@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
-from itertools import compress, filterfalse
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
+
+from gradstep.core.joined_sequence import Joined, joined
 
 T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one
@@ -18,6 +19,8 @@ def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None
     skipped over in C, without a look at them."""
     if len(a) != len(b):
         return None
+    if isinstance(a, Joined) or isinstance(b, Joined):
+        return joined(a).changed_places(joined(b), _FEW)
     a, b = _of_one_kind(a, b)
     if a == b:
         return []
@@ -34,6 +37,8 @@ def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None
 
 def common_start(a: Sequence[object], b: Sequence[object]) -> int:
     """How many entries the two begin with that are the same; as `changed_places`."""
+    if isinstance(a, Joined) or isinstance(b, Joined):
+        return joined(a).common_start(joined(b))
     a, b = _of_one_kind(a, b)
     return len(a) if a == b else _alike(a, 0, b, 0)
 
@@ -41,18 +46,11 @@ def common_start(a: Sequence[object], b: Sequence[object]) -> int:
 def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     """How many entries the two begin with, and after these end with, that are the same; as
     `changed_places`."""
+    if isinstance(a, Joined) or isinstance(b, Joined):
+        return joined(a).common_ends(joined(b))
     a, b = _of_one_kind(a, b)
     first = common_start(a, b)
     return first, _alike_before(a, b, min(len(a), len(b)) - first)
-
-
-def is_without(rows: Sequence[T], then: Sequence[T], gone: Set[T]) -> bool:
-    """Whether `rows` are `then` without what is gone, of which all was there, in the same order."""
-    if len(rows) + len(gone) != len(then):
-        return False
-    first, last = common_ends(then, rows)
-    left = filterfalse(gone.__contains__, then[first : len(then) - last])
-    return [*left] == [*rows[first : len(rows) - last]]
 
 
 def _of_one_kind(a: Sequence[T], b: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
@@ -110,18 +108,28 @@ def _exchanged(
 def exchange(rows: Sequence[T], gone: Sequence[int], come: Iterable[tuple[int, T]]) -> list[T]:
     """`rows` without what is at the places that are gone, and with what has come, each at its place
     in the list that there is then; both ascending."""
-    if len(gone) > _FEW:  # one by one would take longer
-        stay = bytearray(b"\1") * len(rows)
-        for place in gone:
-            stay[place] = 0
-        found = [*compress(rows, stay)]
-    else:
-        found = [*rows]
-        for place in reversed(gone):
-            del found[place]
+    found, done = list[T](), 0
+    left = iter((*gone, len(rows)))
+    until = next(left)  # the next place that is gone
     for place, row in come:
-        found.insert(place, row)
+        while done + place - len(found) > until:
+            _extend(found, rows, done, until)
+            done, until = until + 1, next(left)
+        stop = done + place - len(found)
+        _extend(found, rows, done, stop)
+        done = stop
+        found.append(row)
+    while done < len(rows):
+        _extend(found, rows, done, until)
+        done, until = until + 1, next(left, until)
     return found
+
+
+def _extend(found: list[T], rows: Sequence[T], start: int, stop: int) -> None:
+    """In strides: what is copied twice is then still in the processor's cache."""
+    while start < stop:
+        found += rows[start : min(start + _LONGEST, stop)]
+        start += _LONGEST
 
 
 def _alike(a: Sequence[object], i: int, b: Sequence[object], j: int) -> int:

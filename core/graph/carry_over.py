@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import filterfalse
@@ -207,7 +207,7 @@ def _places_after(
 
 def _order_after(
     graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
-) -> tuple[str, ...] | None:
+) -> Sequence[str] | None:
     """`Graph.order`; None where it has to be looked for."""
     if not before.is_in_order or not ranks.keep_sequence:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -349,12 +349,12 @@ class Graph:
         return dict(zip(self.operations, count(), strict=False))
 
     @cached_property
-    def order(self) -> tuple[str, ...]:
+    def order(self) -> Sequence[str]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
         return topological(self.operations)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """Of all operations, in order of their creation."""
         return self.order if self.__dict__.get("is_in_order") else tuple(self.operations)
 

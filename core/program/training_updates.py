@@ -16,7 +16,7 @@ from gradstep.core.autodiff.reverse.tf_gradients import get_gradient
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained_variables
-from gradstep.core.edited_columns import Table, joined
+from gradstep.core.edited_columns import Table, joined_once
 from gradstep.core.errors import GradstepError, only_errors_of_ours
 from gradstep.core.graph.carry_over import continue_graph, remember_edit
 from gradstep.core.graph.changes import Changes
@@ -174,7 +174,7 @@ def _with_gradients(
         edges=edges,
         blocked={edge: why for edge, why in blocked.items() if edge not in edges},
         custom=first_entries(d.custom for d in derived),
-        fetches=joined((program.fetches, *gradients), last),
+        fetches=joined_once((program.fetches, *gradients), last),
         initial={**first_entries(d.initial for d in derived), **program.initial},
     )
 

@@ -176,8 +176,9 @@ class Update:
         kinds = ((x.ref, self.builder.type_of(x.ref)) for x in self._shared)
         self._of = (self._type, *self._hyper.items(), self._scope, repr(self._settings), *kinds)
         if self._again is not None and self._again.of != self._of:
-            for variable in self._known.keys() - self._made.keys():
-                self._drop(variable)
+            for variable in self._variables:  # what is of others is gone already
+                if variable not in self._made:
+                    self._drop(variable)
             self._known = {}
 
     def _find_others(self, pairs: Sequence[Pair], kept: Sequence[VariableUpdate]) -> Sequence[int]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
+from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
 from gradstep.core.spliced_mapping import copied
 
 KEYS = st.lists(st.text(max_size=2), unique=True, max_size=12)
@@ -35,9 +35,17 @@ def test_it_is_as_a_dictionary_in_that_order(keys: list[str], data: st.DataObjec
         ours["not there"]
 
 
-def test_a_copy_in_no_order_is_the_copier_s_own() -> None:
-    ours = ArrangedMapping({"a": 1, "b": 2}, ("b", "a"))
-    found = copied_unordered(ours)
-    found["c"] = 3
-    assert found.keys() - {"c"} == ours.keys()
-    assert copied_unordered({"a": 1}) == {"a": 1}
+@pytest.mark.parametrize("count", [2, 2000])
+def test_entries_that_are_laid_over_it_leave_it_as_it_was(count: int) -> None:
+    keys = [str(n) for n in range(count)]
+    ours = ArrangedMapping(dict(zip(keys, range(count), strict=True)), keys[::-1])
+    found = overlaid_unordered(ours)
+    found["new"], found["0"] = -1, -2
+    del found["1"]
+    assert ours["0"] == 0
+    assert ours["1"] == 1
+    assert "new" not in ours
+    order = ["new", *keys[2:], "0"]
+    other = ArrangedMapping(found, order)
+    assert [*other.items()] == [("new", -1), *((k, int(k)) for k in keys[2:]), ("0", -2)]
+    assert [*other.values()] == [value for _, value in other.items()]

@@ -12,7 +12,7 @@ from gradstep.core.edited_columns import (
     Exchange,
     Table,
     difference,
-    joined,
+    joined_once,
     other_keys,
     places_of,
 )
@@ -40,7 +40,7 @@ def _draw_edit(data: st.DataObject, column: Column[int]) -> Column[int]:
     gone = data.draw(st.sets(places)) if column else set()
     come = data.draw(st.lists(st.tuples(st.integers(0, len(column)), _ROWS), max_size=4))
     come = sorted(come, key=lambda row: row[0])
-    found = column.exchanged(gone, come)
+    found = column.edited(gone, come)
     anew = []
     for place in range(len(column) + 1):
         anew += [row for at, row in come if at == place]
@@ -72,7 +72,7 @@ def test_parts_that_are_joined_again_are_as_joined_anew(
     rows: list[list[int]], data: st.DataObject
 ) -> None:
     parts: list[Any] = [*map(Column, rows)]
-    before = joined(parts, ())
+    before = joined_once(parts, ())
     for _ in range(data.draw(st.integers(1, 3))):
         parts = [
             data.draw(st.lists(_ROWS, max_size=2))
@@ -80,8 +80,12 @@ def test_parts_that_are_joined_again_are_as_joined_anew(
             else _draw_edit(data, part)
             for part in parts
         ]
-        now = joined(parts, before)
-        assert now == joined(parts, ()) == Column(dict.fromkeys(x for part in parts for x in part))
+        now = joined_once(parts, before)
+        assert (
+            now
+            == joined_once(parts, ())
+            == Column(dict.fromkeys(x for part in parts for x in part))
+        )
         if difference(before, now) is not None:
             _require_exchanged(before, now)
         before = now
@@ -89,9 +93,9 @@ def test_parts_that_are_joined_again_are_as_joined_anew(
 
 def test_of_parts_that_stay_it_stays_itself_and_of_others_it_says_what_is_other() -> None:
     first, column = (1, 2), Column([3, 4])
-    before = joined((first, column), ())
-    assert joined(((1, 2), column), before) is before
-    now = joined((first, column.exchanged([1], [(1, 5)])), before)
+    before = joined_once((first, column), ())
+    assert joined_once(((1, 2), column), before) is before
+    now = joined_once((first, column.edited([1], [(1, 5)])), before)
     assert difference(before, now) == Exchange([3], [(3, 3)])
 
 

@@ -25,6 +25,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.edited_columns import Exchange
+from gradstep.core.edited_sequence import exchanged
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.loop import loop_of
@@ -32,7 +33,7 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
-from gradstep.core.sequence_places import exchange, exchanged_keys
+from gradstep.core.sequence_places import exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _MADE = attrgetter("made")
@@ -72,7 +73,7 @@ class PassRecord:
         """Whether the names that a VJP gave are its own affair. graph: the derived one."""
         return not self.slice.has_gradient_scopes and not any(self._strayed(graph))
 
-    def made(self, graph: Graph) -> tuple[str, ...]:
+    def made(self, graph: Graph) -> Sequence[str]:
         """The operations of the derived graph that were made, in order."""
         return graph.names[len(self.slice.graph) :]
 
@@ -185,7 +186,7 @@ class RepeatedPass:
             return [*self._gathered_made(), *behind], None
         moved = Exchange.of(found[0], [at for at, _ in found[1]])
         come = [(place, n) for (_, place), (_, n) in zip(moved.come, found[1], strict=True)]
-        return (exchange(made, moved.gone, come) if come or moved.gone else made), moved
+        return (exchanged(made, moved.gone, come) if come or moved.gone else made), moved
 
     def _exchanged_made(
         self, behind: Sequence[str]

@@ -124,17 +124,16 @@ def _variable_bytes(values: Iterable[ValueReport]) -> int:
 def _steps(layout: RecordLayout) -> list[StepReport]:
     plan = layout.plan
     blocks = {i: n for n, run in enumerate(plan.blocked) for i in range(run.start, run.stop)}
-    once, idle = frozenset(layout.constant_steps), layout.idle
     return [
-        _step(plan, i, step, _work(step, once, idle), blocks.get(i))
+        _step(plan, i, step, _work(layout, step), blocks.get(i))
         for i, step in enumerate(plan.steps)
     ]
 
 
-def _work(step: Step, once: frozenset[Step], idle: frozenset[Step]) -> str:
-    if step in once:
+def _work(layout: RecordLayout, step: Step) -> str:
+    if step in layout.constant_steps:
         return "once"
-    return "none" if step in idle or not step.computes else "run"
+    return "none" if layout.is_idle(step) or not step.computes else "run"
 
 
 def _step(plan: Plan, index: int, step: Step, work: str, block: int | None) -> StepReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,7 +23,7 @@ class Thread:
 
     name: str
     targets: tuple[str, ...] = ()
-    fetches: tuple[TensorRef, ...] = ()
+    fetches: Sequence[TensorRef] = ()
     closes: str = ""
 
 

@@ -70,7 +70,7 @@ class Program:
     edges: Mapping[Edge, TensorRef] = field(default_factory=_nothing)
     blocked: Mapping[Edge, str] = field(default_factory=_nothing)
     custom: Mapping[str, str] = field(default_factory=_nothing)
-    fetches: tuple[TensorRef, ...] = ()
+    fetches: Sequence[TensorRef] = ()
     targets: tuple[str, ...] = ()
     feeds: Mapping[TensorRef, np.ndarray] = field(default_factory=_nothing)
     batches: Batches | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import filterfalse
@@ -48,11 +48,7 @@ class RecordLayout:
         # The very same values: equal ones may lie in each other's places for other reasons.
         if not plan.goes_on_from(self.plan):
             return None
-        kinds = (
-            None
-            if plan.exchanged is None
-            else StepKinds(self.constant_steps, self.keeping_steps, self.idle, self.turns)
-        )
+        kinds = None if plan.exchanged is None else StepKinds(self.constant_steps, self.turns)
         layout = RecordLayout(
             *(plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds),
             on_host=self.on_host,
@@ -64,8 +60,12 @@ class RecordLayout:
     @cached_property
     def constant_steps(self) -> frozenset[Step]:
         """Those that do the same in every run, from nothing."""
-        taken = None if self.taken_kinds is None else self.taken_kinds.constant
-        return self._steps(taken, _makes_constants)
+        known, exchanged = self.taken_kinds, self.plan.exchanged
+        if known is None or exchanged is None:
+            return frozenset(filter(_makes_constants, self.plan.steps))
+        taken = known.constant
+        new, gone = [*filter(_makes_constants, exchanged.new)], taken & exchanged.gone
+        return (taken - gone).union(new) if new or gone else taken
 
     def with_apart(self, values: Iterable[int]) -> RecordLayout:
         """Another one of the plan, in which these values, too, lie by themselves."""
@@ -104,8 +104,7 @@ class RecordLayout:
             apart=apart,
         )
         known = {name: getattr(self, name) for name in _OF_PLAN}
-        idle = frozenset(step for step in self.idle if parted.isdisjoint(step.writes))
-        layout.__dict__.update(known, same=same, idle=idle)
+        layout.__dict__.update(known, same=same)
         return layout, moved
 
     def is_apart(self, value: int, done: int) -> bool:
@@ -116,16 +115,6 @@ class RecordLayout:
         at = self.same.get(value, value)
         here = (at, *(v for v, source in self.same.items() if source == at))
         return all(v == value or self.plan.made_by[v] >= done for v in here)
-
-    def _steps(
-        self, taken: frozenset[Step] | None, able: Callable[[Step], bool]
-    ) -> frozenset[Step]:
-        """Those of the plan for which that holds. taken: those of the plan before."""
-        exchanged = self.plan.exchanged
-        if taken is None or exchanged is None:
-            return frozenset(filter(able, self.plan.steps))
-        new, gone = [*filter(able, exchanged.new)], taken & exchanged.gone
-        return (taken - gone).union(new) if new or gone else taken
 
     @cached_property
     def constants(self) -> frozenset[int]:
@@ -150,9 +139,7 @@ class RecordLayout:
         values, outside, first = self.plan.values, self.outside, len(self.taken)
         found = dict(self.taken_same)
         exchanged = None if self.taken_kinds is None else self.plan.exchanged
-        for step in self.keeping_steps if exchanged is None else exchanged.new:
-            if not step.keeps_bytes:
-                continue
+        for step in filter(_KEEPS_BYTES, self.plan.steps if exchanged is None else exchanged.new):
             source = step.reads[0]
             for value in step.writes:
                 if not self.apart.isdisjoint((source, value)):
@@ -167,27 +154,16 @@ class RecordLayout:
                 source = value  # what else is the same lies there
         return found
 
-    @cached_property
-    def keeping_steps(self) -> frozenset[Step]:
-        """Those whose results are the bytes of their first input."""
-        taken = None if self.taken_kinds is None else self.taken_kinds.keeping
-        return self._steps(taken, attrgetter("keeps_bytes"))
-
-    @cached_property
-    def idle(self) -> frozenset[Step]:
-        """Steps with nothing to do: their results are where their input is."""
-        taken = None if self.taken_kinds is None else self.taken_kinds.idle
-        if taken is None:
-            return frozenset(filter(self._is_idle, self.keeping_steps))
-        return self._steps(taken, lambda step: step.keeps_bytes and self._is_idle(step))
-
-    def _is_idle(self, step: Step) -> bool:
+    def is_idle(self, step: Step) -> bool:
+        """Whether a step has nothing to do: its results are where its input is."""
+        if not step.keeps_bytes:
+            return False
         same = self.same
         lies = all(same.get(v) == step.reads[0] for v in step.writes)
         return lies and is_sure(self.plan, step)
 
     @cached_property
-    def forms(self) -> list[Form]:
+    def forms(self) -> Sequence[Form]:
         """What each value that is not taken asks of memory."""
         known: dict[int, Form] = {}  # by identity: types are shared, and long to hash
         found = []
@@ -196,7 +172,7 @@ class RecordLayout:
             if form is None:
                 form = known[id(value.type)] = _form(value.type)
             found.append(form)
-        return found
+        return tuple(found)
 
     @cached_property
     def places(self) -> Places:
@@ -263,15 +239,14 @@ class RecordLayout:
 
 
 # Of a layout what its plan alone says, wherever values lie.
-_OF_PLAN = ("constant_steps", "constants", "keeping_steps", "outside", "turns", "by_reference")
+_OF_PLAN = ("constant_steps", "constants", "outside", "turns", "by_reference")
+_KEEPS_BYTES = attrgetter("keeps_bytes")
 
 
 class StepKinds(NamedTuple):
-    """What a layout has found of its plan's steps, and its `turns`."""
+    """Of a layout its plan's constant steps, and its `turns`."""
 
     constant: frozenset[Step]
-    keeping: frozenset[Step]
-    idle: frozenset[Step]
     turns: Mapping[int, int]
 
 

@@ -90,14 +90,9 @@ class ReuseLayout(RecordLayout):
         whole = self.storages.keys() - self.parts.of.keys()
         return {i: self.storages[i].variable for i in whole if self.storages[i].variable}
 
-    @cached_property
-    def idle(self) -> frozenset[Step]:
-        """Steps with nothing to do: their results are where their input is."""
-        return frozenset(
-            step
-            for step in self.plan.steps
-            if step in self.parts.slicing or (step.keeps_bytes and self._stays(step))
-        )
+    def is_idle(self, step: Step) -> bool:
+        """Whether a step has nothing to do: its results are where its input is."""
+        return step in self.parts.slicing or (step.keeps_bytes and self._stays(step))
 
     def _stays(self, step: Step) -> bool:
         storage, places = self.storages.get(step.reads[0]), (step.reads[0], *step.writes)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradstep.core.edited_sequence import followed
+
 _NOWHERE = -1
 _MOST = 2**62  # bytes, of which no machine has as many: whoever asks for them is refused
 
@@ -37,17 +39,19 @@ class Form(NamedTuple):
 
 class Places:
     """Value -> its place, None where it has none. offsets: of each value, None likewise. A place
-    is made when it is asked for: there are as many as values."""
+    is made when it is asked for: there are as many as values. Those of further values are put
+    behind the same numbers, where nobody has put others there."""
 
-    __slots__ = ("_forms", "_offsets")
+    __slots__ = ("_count", "_forms", "_offsets")
 
     def __init__(self, offsets: Iterable[int | None] = (), forms: Sequence[Form] = ()) -> None:
         bounded = (_NOWHERE if at is None else at if at < _MOST else _MOST for at in offsets)
         self._offsets = array("q", bounded)
         self._forms = forms
+        self._count = len(self._offsets)
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return self._count
 
     def __getitem__(self, value: int) -> Slot | None:
         offset = self._offsets[value]
@@ -58,8 +62,7 @@ class Places:
 
     def placed(self, first: int) -> Iterator[tuple[int, Slot]]:
         """From value `first` on those that have a place, and that."""
-        pairs = zip(self._offsets[first:], self._forms[first:], strict=True)
-        for value, (offset, form) in enumerate(pairs, first):
+        for value, (offset, form) in enumerate(self._pairs(first), first):
             if offset != _NOWHERE:
                 yield value, form.at(offset)
 
@@ -67,13 +70,17 @@ class Places:
         """These, and those of further values."""
         found = Places(offsets, forms)
         if len(self):
-            found._offsets, found._forms = self._offsets + found._offsets, [*self._forms, *forms]
+            own = len(self._offsets) == self._count
+            there = self._offsets if own else self._offsets[: self._count]
+            there.extend(found._offsets)
+            found._offsets, found._forms = there, followed(self._forms, forms)
+            found._count += self._count
         return found
 
     def with_offsets(self, offsets: Mapping[int, int]) -> Places:
         """The same, but for some values, which are moved."""
         found = Places((), self._forms)
-        found._offsets = self._offsets[:]
+        found._offsets, found._count = self._offsets[: self._count], self._count
         for value, offset in offsets.items():
             found._offsets[value] = min(offset, _MOST)
         return found
@@ -94,5 +101,8 @@ class Places:
 
     def end(self, first: int) -> int:
         """Behind all from value `first` on."""
-        pairs = zip(self._offsets[first:], self._forms[first:], strict=True)
+        pairs = self._pairs(first)
         return max((at + form.room for at, form in pairs if at != _NOWHERE), default=0)
+
+    def _pairs(self, first: int) -> Iterator[tuple[int, Form]]:
+        return zip(self._offsets[first : self._count], self._forms[first:], strict=True)

@@ -151,7 +151,7 @@ def _wanted(
             and isinstance(before, Column)
             and {r.op for r in types}.isdisjoint(map(_NAME, come))
         ):
-            return before.exchanged([place + ahead for place in known.gone], come)
+            return before.edited([place + ahead for place in known.gone], come)
     fetched = [*map(_OP, fetches)]
     apart = {ref.op for ref in types}.isdisjoint(fetched)
     return Column((*targets, *(fetched if apart else _computed(fetches, types))))

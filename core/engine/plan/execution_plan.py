@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, compress, count, repeat
 from operator import attrgetter, is_, not_
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradstep.core.edited_columns import difference, places_of
+from gradstep.core.edited_sequence import replaced
 from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
@@ -28,6 +29,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import foreign_scopes
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
+from gradstep.core.joined_sequence import Joined, in_parts
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.sequence_places import common_ends
 
@@ -73,14 +75,14 @@ class Plan:
     """
 
     graph: Graph
-    steps: tuple[Step, ...]
-    values: tuple[PlanValue, ...]
+    steps: Sequence[Step]
+    values: Sequence[PlanValue]
     tensors: ByTensor[int | str]
     variables: Mapping[str, Variable]
     versions: Mapping[str, tuple[int, ...]]
     failures: Mapping[str, GradstepError]
     fed: tuple[int, ...]
-    fetches: tuple[TensorRef, ...]
+    fetches: Sequence[TensorRef]
     targets: tuple[str, ...]
     needed: Needed
     types: RunTypes
@@ -121,7 +123,7 @@ class Plan:
     @cached_property
     def whereabouts(self) -> Sequence[Whereabouts | None]:
         """Of each step what there is of its operation's outputs: see `tensors`."""
-        return [*map(self.tensors.of.get, self.step_of)]
+        return in_parts([*map(self.tensors.of.get, self.step_of)])
 
     @cached_property
     def users(self) -> Users:
@@ -231,21 +233,19 @@ def assemble(
         there = where.get(ref.op, ())
         if ref.index >= len(there) or there[ref.index] is None:
             _require_failure(resolver, ref)
-    steps, alive = tuple(resolver.steps), _ALIVE
+    steps, values, alive = resolver.all_steps, resolver.all_values, _ALIVE
     if resolver.branches:
-        steps, alive = mark_dead_branches(
-            steps, resolver.values, resolver.where, resolver.types.fed
-        )
+        steps, alive = mark_dead_branches(steps, values, resolver.where, resolver.types.fed)
     plan = Plan(
         graph=graph,
         steps=steps,
-        values=tuple(resolver.values),
+        values=values,
         tensors=ByTensor(resolver.where),
         variables=resolver.variables,
         versions=_versions(resolver, touched),
         failures=resolver.failures,
         fed=tuple(range(len(resolver.types.fed))),
-        fetches=fetches if isinstance(fetches, tuple) else tuple(fetches),
+        fetches=fetches if isinstance(fetches, Joined) else tuple(fetches),
         targets=tuple(targets),
         needed=needed,
         types=resolver.types,
@@ -287,10 +287,9 @@ def ends_of(plan: Plan, before: Sequence[Step]) -> tuple[int, int]:
 
 
 def _whereabouts_after(plan: Plan, touched: TouchedSteps) -> Sequence[Whereabouts | None]:
-    of, found = plan.tensors.of, touched.arrange(touched.previous.whereabouts)
-    for name in touched.seen & touched.places.keys():
-        found[touched.places[name]] = of.get(name)
-    return found
+    of, places = plan.tensors.of, touched.places
+    others = {places[name]: of.get(name) for name in touched.seen if name in places}
+    return replaced(touched.arrange(touched.previous.whereabouts), others)
 
 
 def _are_own(variables: Iterable[tuple[str, Variable]]) -> bool:
@@ -318,10 +317,15 @@ def _new_fetches(
 
 
 def _versions(resolver: Resolver, touched: TouchedSteps | None) -> Mapping[str, tuple[int, ...]]:
-    before = {} if touched is None or touched.opened else touched.previous.versions
-    if len(before) == len(resolver.versions):
-        return before
-    return dict(zip(resolver.versions, map(tuple, resolver.versions.values()), strict=True))
+    found: MutableMapping[str, Any] = resolver.versions
+    if touched is None:
+        return dict(zip(found, map(tuple, found.values()), strict=True))
+    others = touched.opened | touched.stored
+    if not others:
+        return touched.previous.versions
+    for name in filter(found.__contains__, others):
+        found[name] = tuple(found[name])
+    return found  # those of the plan before are tuples
 
 
 def _require_failure(resolver: Resolver, ref: TensorRef) -> None:

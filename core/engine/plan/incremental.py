@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.edited_sequence import Growing, replaced
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
@@ -22,7 +23,6 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.overlaid_mapping import overlaid
 from gradstep.core.shifted_places import shift_places
-from gradstep.core.spliced_mapping import copied
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -43,13 +43,16 @@ class IncrementalResolver(Resolver):
         self._previous = previous
         self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types
-        self.retired = copied(previous.retired)
-        self.values, self.taken = [*previous.values], previous.values
+        self.retired = overlaid(previous.retired)
+        self.values, self.taken = Growing(previous.values), previous.values
+        self._arranged: Sequence[Step] | None = None  # all steps, where not all are looked at
         self.where = overlaid(previous.tensors.of)
         self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at
-        # What these used to read, and what may be overtaken by another version of a variable.
-        self._watched: set[int] = {*previous.overtaken}
+        # What these used to read, and what may be overtaken by another version of a variable;
+        # besides what was overtaken in the plan before.
+        self._watched: set[int] = set()
+        self._overtaken = previous.overtaken
 
     def take(self, needed: Needed) -> None:
         """Append the steps that execute what is needed."""
@@ -72,9 +75,9 @@ class IncrementalResolver(Resolver):
                 return False
             now = shift_places(names, then, needed.left, needed.entries)
         self.touched = touched = TouchedSteps(now, previous, needed)
-        self.variables = copied(previous.variables)
+        self.variables = overlaid(previous.variables)
         # To those that are not opened nobody adds.
-        self.versions.update(previous.versions)  # type: ignore[arg-type]
+        self.versions = overlaid(previous.versions)  # type: ignore[arg-type]
         for name in needed.left:
             step = previous.steps[then[name]]
             used = self._used(step)
@@ -83,12 +86,15 @@ class IncrementalResolver(Resolver):
             touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
-        steps: list[Any] = touched.arrange(previous.steps)
-        for place in touched:
-            steps[place] = self._look_at(needed.graph[names[place]])
-        self.steps = steps
+        looked_at = {place: self._look_at(needed.graph[names[place]]) for place in touched}
+        arranged: Sequence[Any] = touched.arrange(previous.steps)
+        self._arranged = replaced(arranged, looked_at)
         self._put_variables_in_order()
         return True
+
+    @property
+    def all_steps(self) -> Sequence[Step]:
+        return super().all_steps if self._arranged is None else self._arranged
 
     def _look_at(self, op: Operation) -> Step:
         """The step of an operation that may have been touched."""
@@ -109,6 +115,9 @@ class IncrementalResolver(Resolver):
         touched.note(op.name, old, step)
         touched.move(op.name, used, self._used(step))
         return step
+
+    def _are_as_before(self, reads: Sequence[int]) -> bool:
+        return self._watched.isdisjoint(reads) and self._overtaken.isdisjoint(reads)
 
     def _step_before(self, name: str) -> Step | None:
         """What an operation was in the plan before."""
@@ -180,7 +189,7 @@ class IncrementalResolver(Resolver):
         old = self._step_before(op.name)
         if old is None or old.op is not op:
             self.add(op)
-        elif old.plain and self._watched.isdisjoint(old.reads):
+        elif old.plain and self._are_as_before(old.reads):
             self.steps.append(old)
         elif not self._keep(old):
             self.add(op)

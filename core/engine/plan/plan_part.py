@@ -47,7 +47,7 @@ class PartResolver(Resolver):
         # What somebody reads whose maker is not needed would be an older version here.
         if not numbers.keys() >= {*chain.from_iterable(map(_READS, steps))}:
             return False
-        self.values += map(whole.values.__getitem__, made)
+        self.values = [*self.values, *map(tuple(whole.values).__getitem__, made)]
         self.steps = [_numbered(step, numbers) for step in steps]
         for name, there in zip(names, look_up(whole.tensors.of, names), strict=True):
             if there is not None:

@@ -10,10 +10,12 @@ from itertools import chain, compress, count, filterfalse
 from operator import is_not
 
 from gradstep.core.edited_columns import difference
+from gradstep.core.edited_sequence import exchanged
 from gradstep.core.graph.carry_over import find_moved, known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.joined_sequence import in_parts
 from gradstep.core.overlaid_mapping import laid_open, overlaid
-from gradstep.core.sequence_places import common_ends, exchange, inserted_places
+from gradstep.core.sequence_places import common_ends, inserted_places
 
 _FEW = 64  # names, of which each is looked for
 
@@ -75,10 +77,10 @@ class Needed:
         return {*filterfalse(self.graph.operations.__contains__, self.counts)}
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """What must run, in order."""
         counts = laid_open(self.counts, len(self.graph))
-        return [*filter(counts.__contains__, self.graph.order)]
+        return in_parts([*filter(counts.__contains__, self.graph.order)])
 
     @property
     def operations(self) -> list[Operation]:
@@ -120,7 +122,7 @@ class Needed:
 
     def _spliced(
         self, other: Needed, places: Mapping[str, int]
-    ) -> tuple[list[str], Mapping[str, int]] | None:
+    ) -> tuple[Sequence[str], Mapping[str, int]] | None:
         """The names of the other, from these, and its entries; None where that is no matter of a
         few."""
         order, left, entered = other.graph.order, other.left, other.entered
@@ -152,7 +154,7 @@ class Needed:
                 at = places[before_it]
                 at += number + 1 - bisect_left(gone, at)
             entries[order[place]] = at
-        return exchange(self.names, gone, [(at, n) for n, at in entries.items()]), entries
+        return exchanged(self.names, gone, [(at, n) for n, at in entries.items()]), entries
 
     def _find_changed(self, graph: Graph) -> list[str]:
         """The operations that are needed here and are others in `graph`."""

@@ -12,11 +12,13 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from gradstep.core.edited_sequence import followed
 from gradstep.core.engine.plan.touched_steps import Exchanged
 from gradstep.core.engine.plan.value_makers import MadeBy
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.joined_sequence import Joined
+from gradstep.core.overlaid_mapping import overlaid
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -57,7 +59,8 @@ def resume_plan(
 ) -> Plan | None:
     """The plan of what is asked for where that is what `last` was made of, or the one before it,
     for who goes on from `last`; else None."""
-    asked = graph, fetches if isinstance(fetches, tuple) else tuple(fetches), tuple(targets), fed
+    fetched = fetches if isinstance(fetches, Joined) else tuple(fetches)
+    asked = graph, fetched, tuple(targets), fed
     for plan, exchanged in _candidates(last):
         is_plain = not plan.kernels and not plan.blocked
         if is_plain and (plan.graph, plan.fetches, plan.targets, plan.types.fed) == asked:
@@ -82,7 +85,7 @@ def _resumed(plan: Plan, last: Plan, exchanged: Exchanged) -> Plan | None:
     known = plan.__dict__
     found.__dict__.update({name: known[name] for name in _OF_STEPS if name in known})
     if "makers" in known:
-        makers = [*plan.makers, *_unmade(plan, last, None)]
+        makers = followed(plan.makers, [*_unmade(plan, last, None)])
         found.__dict__.update(makers=makers, made_by=MadeBy(makers, plan.step_of))
     elif "made_by" in known:
         found.__dict__["made_by"] = [*plan.made_by, *_unmade(plan, last, -1)]
@@ -114,7 +117,7 @@ def _turned(known: Exchanged, last: Plan) -> Exchanged:
 
 def _retired(plan: Plan, last: Plan, exchanged: Exchanged) -> Mapping[str, Step]:
     """The steps of all plans before that have no part in `plan`."""
-    found = copied(last.retired)
+    found = overlaid(last.retired)
     for step in exchanged.new:
         found.pop(step.op.name, None)
     found.update((s.op.name, s) for s in exchanged.gone if s.op.name not in plan.step_of)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
+from gradstep.core.edited_sequence import Growing
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.joined_sequence import in_parts
 from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.attribute_kinds import attribute, fits
 from gradstep.core.ops.declare.op_state import State
@@ -39,11 +41,11 @@ class Resolver:
         self.types = types
         self._compile_body = compile_body
         self.steps: list[Step] = []
-        self.values: list[PlanValue] = []
+        self.values: list[PlanValue] | Growing[PlanValue] = []
         self.taken: Sequence[PlanValue] = ()  # those of a plan before, with which they begin
         self.where: MutableMapping[str, Whereabouts] = {}
-        self.variables: dict[str, Variable] = {}
-        self.versions: dict[str, list[int]] = {}
+        self.variables: MutableMapping[str, Variable] = {}
+        self.versions: MutableMapping[str, list[int]] = {}
         self.failures: dict[str, GradstepError] = {}
         self.branches = False  # whether some step may be dead
         self._fed: dict[str, Whereabouts] = {}
@@ -53,6 +55,16 @@ class Resolver:
             there[ref.index] = self._value(PlanValue(kind, *ref))
             self._fed[ref.op] = tuple(there)
         self.where.update(self._fed)
+
+    @property
+    def all_steps(self) -> Sequence[Step]:
+        """Those of all operations, once all are taken."""
+        return in_parts(tuple(self.steps))
+
+    @property
+    def all_values(self) -> Sequence[PlanValue]:
+        """Likewise."""
+        return self.values.found if isinstance(self.values, Growing) else tuple(self.values)
 
     def add(self, op: Operation) -> None:
         """Append the step that executes `op`."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import chain, islice, repeat, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from gradstep.core.edited_sequence import exchanged
 from gradstep.core.engine.plan.steps import PlanValue, Step
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.overlaid_mapping import overlaid
-from gradstep.core.sequence_places import common_ends, exchange
+from gradstep.core.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -109,11 +110,11 @@ class TouchedSteps:
         self._gone: set[Step] = set()
         self._new: set[Step] = set()
 
-    def arrange(self, rows: Sequence[_T]) -> list[_T | None]:
+    def arrange(self, rows: Sequence[_T]) -> Sequence[_T | None]:
         """What there was of each step of the plan before, where the steps are now; None of those
         that are new."""
         gone = sorted(map(self.previous.step_of.__getitem__, self._left))
-        return exchange(rows, gone, zip(self._entries.values(), repeat(None)))
+        return exchanged(rows, gone, [(place, None) for place in self._entries.values()])
 
     def push(self, names: Iterable[str]) -> None:
         """Look at the steps of these operations, if they are still to come."""

@@ -11,7 +11,9 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, overload
 
+from gradstep.core.edited_sequence import followed, replaced
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.joined_sequence import in_parts
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.touched_steps import Exchanged
@@ -26,19 +28,17 @@ def find_makers(steps: Sequence[Step], count: int) -> Makers:
     writes = [*map(_WRITES, steps)]
     makers = chain.from_iterable(map(repeat, steps, map(len, writes)))
     deque(map(found.__setitem__, chain.from_iterable(writes), makers), maxlen=0)
-    return found
+    return in_parts(found)
 
 
 def makers_after(before: Makers, exchanged: Exchanged, count: int) -> Makers:
     """The same after an edit. before: of the plan before it."""
-    found = [*before, *repeat(None, count - len(before))]
+    others: dict[int, Step | None] = {}
     for step in exchanged.gone:
-        for value in step.writes:
-            found[value] = None
+        others.update(zip(step.writes, repeat(None)))
     for step in exchanged.new:
-        for value in step.writes:
-            found[value] = step
-    return found
+        others.update(zip(step.writes, repeat(step)))
+    return replaced(followed(before, [None] * (count - len(before))), others)
 
 
 class MadeBy(Sequence[int]):

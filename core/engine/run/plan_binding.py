@@ -198,10 +198,7 @@ class Binding:
             taken = TakenCalls()  # which versions may lack a value is found on the way
         elif other:
             taken = taken.without(lambda step: not other.isdisjoint(step.reads))
-        calls, lacking = taken.of(self.plan)
-        made: list[Calls] = [self._calls_of(steps[place]) for place in lacking]
-        for place, each in zip(lacking, made, strict=True):
-            calls[place] = each
+        calls, made = taken.of(self.plan, self._calls_of)
         unsplit = self._were_unsplit and not StepCalls(made).is_split
         self._taken, self._were_unsplit = TakenCalls(), False
         self._calls = StepCalls(calls, is_split=False if unsplit else None)
@@ -264,7 +261,7 @@ class Binding:
     def _work(self, step: Step) -> Call:
         if step.op.name in self._failures:
             return failing_call(self._failures[step.op.name])
-        idle = step.op.type == "NoOp" or step in self.layout.idle
+        idle = step.op.type == "NoOp" or self.layout.is_idle(step)
         if idle or not step.computes or not self.layout.constants.isdisjoint(step.writes):
             return do_nothing
         other = self.plan.kernels.get(step.op.name)

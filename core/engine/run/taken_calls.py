@@ -7,14 +7,14 @@ from itertools import compress, count, repeat
 from operator import is_, is_not
 from typing import Any
 
+from gradstep.core.edited_sequence import exchanged
 from gradstep.core.engine.calls.call_loop import Call
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.touched_steps import Exchanged
-from gradstep.core.sequence_places import exchange
+from gradstep.core.joined_sequence import in_parts
 
 Calls = tuple[Call, ...]
-_FEW = 64  # steps, of which each is put in or taken out by itself
 
 
 class TakenCalls:
@@ -45,25 +45,35 @@ class TakenCalls:
             return steps & known.new
         return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))
 
-    def of(self, plan: Plan) -> tuple[list[Any], list[int]]:
-        """The calls of each step of a plan, None where there are none; and where that is. In C, and
-        a matter of copying where few steps are others, or all stay in line with the first or the
-        last."""
+    def of(
+        self, plan: Plan, make: Callable[[Step], Calls]
+    ) -> tuple[Sequence[Calls], Sequence[Calls]]:
+        """The calls of each step of a plan, and those of them that there were not, which are made.
+        In C but for these, and a matter of copying where it is known which steps are others, or all
+        stay in line with the first or the last."""
         there = self._exchanged(plan)
-        if there is not None and len(there.gone) + len(there.new) <= _FEW:
-            return self._exchange(there, plan)
+        if there is not None:
+            return self._exchange(there, plan, make)
         first, last = ends_of(plan, self._steps)
         old, new = (slice(first, len(each) - last) for each in (self._steps, plan.steps))
         known = dict(zip(self._steps[old], self._calls[old], strict=True))
         middle = map(known.get, plan.steps[new])
-        calls = [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
-        return calls, [*compress(count(), map(is_, calls, repeat(None)))]
+        calls: list[Any] = [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
+        lacking = [*compress(count(), map(is_, calls, repeat(None)))]
+        made = [make(plan.steps[place]) for place in lacking]
+        for place, each in zip(lacking, made, strict=True):
+            calls[place] = each
+        return in_parts(calls), made
 
-    def _exchange(self, there: Exchanged, plan: Plan) -> tuple[list[Any], list[int]]:
+    def _exchange(
+        self, there: Exchanged, plan: Plan, make: Callable[[Step], Calls]
+    ) -> tuple[Sequence[Calls], Sequence[Calls]]:
         """The same, where it is known which steps are others."""
         gone = sorted(there.places[step.op.name] for step in there.gone)
         new = sorted(plan.step_of[step.op.name] for step in there.new)
-        return exchange(self._calls, gone, zip(new, repeat(None))), new
+        made = [make(plan.steps[place]) for place in new]
+        calls: Sequence[Any] = self._calls  # of every step, as all of these are here
+        return exchanged(calls, gone, [*zip(new, made, strict=True)]), made
 
     def _exchanged(self, plan: Plan) -> Exchanged | None:
         """How the steps of a plan differ from these, if that is known and all of these are here."""

@@ -5,7 +5,7 @@ Gradient rules, user gradient functions, importers and tests all build through t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,7 @@ class GraphBuilder(Surroundings):
     def __init__(self, graph: Graph | None = None, before: Graph | None = None) -> None:
         super().__init__()
         self._before = {} if before is None else before.operations
-        self._operations: dict[str, Operation] = {}
+        self._operations: MutableMapping[str, Operation] = {}
         self._made: list[str] = []
         self._attrs = SharedAttrs()
         self._inferrer = Inferrer()

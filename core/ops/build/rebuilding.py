@@ -11,13 +11,14 @@ from itertools import chain
 from typing import TypeVar
 from weakref import ref as weak
 
-from gradstep.core.arranged_mapping import ArrangedMapping, copied_unordered
+from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
 from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
+from gradstep.core.joined_sequence import in_parts, joined
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import Names, keep_names, names_again
 from gradstep.core.ops.typing.inference import (
@@ -28,7 +29,7 @@ from gradstep.core.ops.typing.inference import (
     find_retyped,
     infer_declared,
 )
-from gradstep.core.sequence_places import is_without
+from gradstep.core.overlaid_mapping import laid_open
 
 _MANY = 8  # to one that is dropped there are no more than so many that stay
 _T = TypeVar("_T")
@@ -46,7 +47,7 @@ class Rebuilder(GraphBuilder):
         self._touched: set[str] = set()  # operations that may be others than in `built`
         self._dropped: set[str] = set()
         self._retyped: Set[str] = frozenset()  # of which something else may be known
-        self._operations = copied_unordered(built.operations)
+        self._operations = overlaid_unordered(built.operations)
         self._inferrer = Inferrer(infer_declared(built))
         if base is not on:
             self._edit_base(on)
@@ -86,18 +87,19 @@ class Rebuilder(GraphBuilder):
         return moved.union(*map(parents, moved))
 
     def finish(self, made: Sequence[str], moved: Exchange | None = None) -> Graph:
-        """moved: how that differs from what was made upon the base before, where that is known."""
+        """made: all of it, in order, which nobody changes any more; moved: how that differs from
+        what was made upon the base before, where that is known."""
         base, on, built = self._base.order, self._on.order, self._built.order
         in_order = moved is not None and self._on.is_in_order and self._base.is_in_order
         there = find_moved(self._on, self._base) if in_order else None
         if moved is None or there is None:
-            now = tuple(made)
-            whole = NOT_AT_ALL if base == on and built[len(on) :] == now else None
+            same = base == on and built == joined(on, made)
+            whole = NOT_AT_ALL if same else None
         else:
             whole = there.and_behind(len(on), len(base), moved)
         if whole == NOT_AT_ALL:
             return self._finished(built, whole)  # all is in the place that it had
-        order, anew = base + tuple(made), {*self._made}
+        order, anew = joined(base, in_parts(made)), {*self._made}
         if whole is not None:
             gone = {built[place] for place in whole.gone}
             whole = whole if gone.isdisjoint(order[i] for _, i in whole.come) else None
@@ -105,12 +107,12 @@ class Rebuilder(GraphBuilder):
         self._forget({n for n in self._dropped if n not in anew and n not in names}, order)
         return self._finished(order, whole)
 
-    def _finished(self, order: tuple[str, ...], moved: Exchange | None) -> Graph:
+    def _finished(self, order: Sequence[str], moved: Exchange | None) -> Graph:
         """order: that of the operations; moved: how it differs from what it was."""
         changes = self._find_changes()
         if not changes and order == self._built.order:
             return self._built
-        graph = Graph(self._in_line(order, changes, moved))
+        graph = Graph(ArrangedMapping(self._operations, order))
         if self._in_order:
             graph.__dict__.update(order=order, is_in_order=True)
             since = Retyped(weak(self._built), self._retyped | self._dropped | {*self._made})
@@ -119,21 +121,6 @@ class Rebuilder(GraphBuilder):
             keep_names(graph, self._names)
         remember_edit(graph, self._built, changes, moved if self._in_order else None)
         return graph
-
-    def _in_line(
-        self, order: tuple[str, ...], changes: Changes, moved: Exchange | None
-    ) -> Mapping[str, Operation]:
-        """The operations in order: as they lie, where all that stays comes as it came, and nothing
-        has been put behind it."""
-        found, then = self._operations, self._built
-        if type(then.operations) is dict and not changes.added:
-            if moved is not None and then.is_in_order:
-                stay = not moved.come
-            else:
-                stay = is_without(order, then.names, changes.removed)
-            if stay:
-                return found
-        return ArrangedMapping(found, order)
 
     def _edit_base(self, on: Graph) -> None:
         """Put in what the base has otherwise than `on`."""
@@ -164,7 +151,7 @@ class Rebuilder(GraphBuilder):
         """What is not there any more. order: what is."""
         self._inferrer.expect(len(gone))
         if _MANY * len(gone) > len(order):  # one by one would take longer
-            self._operations = _part(self._operations, order)
+            self._operations = _part(laid_open(self._operations, len(order)), order)
             self._inferrer.types.of = _part(self._inferrer.types.of, order)
             gone &= self._inferrer.constants.keys()
         for name in gone:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from gradstep.core import overlaid_mapping
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.native import gradstep_file
@@ -23,6 +22,7 @@ from tests.soak.frames import Position, differences, frame_of, reading, told, wo
 from tests.soak.fresh import led
 from tests.soak.user import ProtocolUser
 from tests.support.drawn_share import share
+from tests.support.large_graphs import edit_as_large
 
 DOCUMENTS = (
     "tutorial", "override_add", "gan", "while_loop", "cond_gradients", "stop_gradient_paths",
@@ -34,10 +34,9 @@ DOINGS = st.sampled_from(
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _small_tables_are_edited_as_large_ones() -> Iterator[None]:
+def _small_graphs_are_edited_as_large_ones() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlaid_mapping, "_SMALL", 0)
-        patch.setattr(overlaid_mapping, "_MANY", 0)
+        edit_as_large(patch)
         yield
 
 

@@ -36,6 +36,7 @@ from gradstep.core.sequence_places import exchange
 from gradstep.core.train.optimizers import apply_updates
 from gradstep.core.train.update_ops import Updates
 from tests.support.drawn_share import share
+from tests.support.large_graphs import edit_as_large
 
 BACKEND = NumpyBackend()
 _SHAPES = st.sampled_from([(1, 2), (2, 2), (3, 2), (None, 2), None]).map(
@@ -181,14 +182,31 @@ def _bits(value: Any) -> object:
 
 
 @settings(max_examples=share(12), deadline=None, suppress_health_check=[*HealthCheck])
-@given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.booleans(), st.data())
+@given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.booleans(), st.booleans(), st.data())
 @pytest.mark.slow
-def test_after_any_edits_it_is_as_afresh(touched: float, rows: bool, data: st.DataObject) -> None:
+def test_after_any_edits_it_is_as_afresh(
+    touched: float, rows: bool, large: bool, data: st.DataObject
+) -> None:
     """touched: the share of the steps up to which only those are looked at that an edit may have
-    touched."""
+    touched; large: whether it is edited as a large graph is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incremental, "MOST_TOUCHED", touched)
+        if large:
+            edit_as_large(patch)
         _edit(_drawn(rows), data)
+
+
+def test_names_are_still_taken_where_another_variable_s_update_has_what_all_share() -> None:
+    """The first variable has no gradient any more, and all that is shared is another, too: what is
+    made for the next one is called as what was let go, and must not be let go again."""
+    whole = _drawn(rows=False)
+    stopped = request_edits.toggle_stop(whole, Edge("layer0/Mul", 0))
+    optimizer, *others = whole.optimizers
+    bent = whole.with_(optimizers=(_bent(optimizer), *others))
+    program = drop_unfinished(derive(whole, {}))
+    for document in (stopped, whole, bent, stopped):
+        program = drop_unfinished(derive(document, {}, previous=program))
+        assert_same_program(program, drop_unfinished(derive(document, {})))
 
 
 @pytest.mark.parametrize("kind", ["note", "stop", "override", "control"])

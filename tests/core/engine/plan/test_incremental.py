@@ -28,6 +28,7 @@ from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorR
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.edited_graphs import edited, shared
+from tests.support.large_graphs import edit_as_large
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
 from tests.support.random_programs import programs
@@ -121,10 +122,13 @@ def bits(array: Any) -> Any:
 
 @contextmanager
 def looking_at_few(data: st.DataObject) -> Iterator[None]:
-    """Only at the steps that edits may have touched: at whatever edits, or at small ones."""
+    """Only at the steps that edits may have touched: at whatever edits, or at small ones; as in a
+    small graph, or in a large one."""
     with pytest.MonkeyPatch.context() as patch:
         share = data.draw(st.sampled_from([1.0, incremental.MOST_TOUCHED]))
         patch.setattr(incremental, "MOST_TOUCHED", share)
+        if data.draw(st.booleans()):
+            edit_as_large(patch)
         yield
 
 

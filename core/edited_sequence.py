@@ -1,0 +1,69 @@
+"""A sequence after an edit, for who only looks at it: of a long one no more is copied than the edit
+touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, overload
+
+from gradstep.core import joined_sequence
+from gradstep.core.joined_sequence import Joined, joined
+from gradstep.core.sequence_places import exchange
+
+T = TypeVar("T")
+
+
+def exchanged(rows: Sequence[T], gone: Sequence[int], come: Sequence[tuple[int, T]]) -> Sequence[T]:
+    """As `exchange`."""
+    if not _is_long(rows):
+        return exchange(rows, gone, come)
+    return joined(rows).exchanged(gone, come)
+
+
+def replaced(rows: Sequence[T], others: Mapping[int, T]) -> Sequence[T]:
+    """The same, but for what is in these places."""
+    if _is_long(rows):
+        return joined(rows).replaced(others)
+    found = [*rows]
+    for place, row in others.items():
+        found[place] = row
+    return found
+
+
+class Growing(Sequence[T]):
+    """A sequence that entries are put behind, one by one."""
+
+    def __init__(self, rows: Sequence[T]) -> None:
+        self._rows, self._more = rows, list[T]()
+        self.append = self._more.append
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, slice):
+            return self.found[place]
+        first = len(self._rows)
+        return self._rows[place] if place < first else self._more[place - first]
+
+    def __len__(self) -> int:
+        return len(self._rows) + len(self._more)
+
+    @property
+    def found(self) -> Sequence[T]:
+        """All that there is so far."""
+        return followed(self._rows, self._more)
+
+
+def followed(rows: Sequence[T], more: Sequence[T]) -> Sequence[T]:
+    """The ones, and behind them the others."""
+    if _is_long(rows):
+        return joined(rows).followed_by(more)
+    return (*rows, *more)
+
+
+def _is_long(rows: Sequence[object]) -> bool:
+    return isinstance(rows, Joined) or len(rows) >= joined_sequence.SHORT
