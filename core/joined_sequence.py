@@ -25,6 +25,20 @@ def joined(*parts: Sequence[T]) -> Joined[T]:
     return Joined([each for each in tuples if each])
 
 
+def arranged(stretches: Iterable[Sequence[T]]) -> Sequence[T]:
+    """The entries of stretches of such sequences, one behind the other."""
+    taken = [each for each in stretches if each]
+    if not any(isinstance(each, Joined) for each in taken) and sum(map(len, taken)) < SHORT:
+        return [*chain.from_iterable(taken)]
+    parts = list[tuple[T, ...]]()
+    for part in joined(*taken).parts:
+        if parts and len(parts[-1]) + len(part) <= _PART:
+            parts[-1] += part  # or there would be ever more, ever shorter ones
+        else:
+            parts.append(part)
+    return Joined(parts)
+
+
 def in_parts(rows: Sequence[T]) -> Sequence[T]:
     """The same entries, of which an edit copies few: short ones as they are."""
     if isinstance(rows, Joined) or len(rows) < SHORT:

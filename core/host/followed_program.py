@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from gradstep.core.protocol.messages import (
     Edited,
     Message,
@@ -10,7 +12,12 @@ from gradstep.core.protocol.messages import (
     SessionList,
     Stopped,
 )
-from gradstep.core.protocol.program_change import HELD, OtherProgramError, apply_change
+from gradstep.core.protocol.program_change import (
+    HELD,
+    OtherProgramError,
+    apply_change,
+    held_program,
+)
 
 
 class FollowedProgram:
@@ -27,6 +34,8 @@ class FollowedProgram:
             if base is None:
                 raise OtherProgramError
             reply = Opened(program=apply_change(base, reply.change), stopped=reply.stopped)
+        elif isinstance(reply, Opened) and reply.program is not None:
+            reply = structs.replace(reply, program=held_program(reply.program))
         told = reply.stopped if isinstance(reply, SessionList) else reply
         if isinstance(told, Opened | Stopped) and told.program is not None:
             others = (p for p in self._held if p.number != told.program.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat
 from operator import is_, itemgetter
@@ -28,6 +28,7 @@ from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.host.retold import Told
 from gradstep.core.host.retold_gradients import retell_entries, retell_rows
 from gradstep.core.host.step_words import Telling, loop_plans
+from gradstep.core.joined_sequence import in_parts
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.race_problems import problems_of
@@ -139,20 +140,20 @@ def _gradients(
 
 def _edges(
     edges: Mapping[Edge, TensorRef], plan: Plan, told: Told, loss: str = ""
-) -> list[EdgeGradient]:
+) -> Sequence[EdgeGradient]:
     """The same for wires."""
     name = "edges", loss
 
-    def tell() -> list[EdgeGradient]:
+    def tell() -> Sequence[EdgeGradient]:
         columns = [*edges], [*edges.values()], _tensors(edges.values(), plan)
-        return [*filter(None, told.tell(name, _edge, *columns))]
+        return in_parts([*filter(None, told.tell(name, _edge, *columns))])
 
     def each(edge: Edge, held: TensorRef) -> EdgeGradient | None:
         return _edge(edge, held, plan.tensors.of.get(held.op))
 
     def retell(
-        then: Mapping[Edge, TensorRef], said: list[EdgeGradient], flipped: Collection[TensorRef]
-    ) -> list[EdgeGradient] | None:
+        then: Mapping[Edge, TensorRef], said: Sequence[EdgeGradient], flipped: Collection[TensorRef]
+    ) -> Sequence[EdgeGradient] | None:
         return retell_rows(said, then, edges, each, flipped)
 
     return told.say(name, edges, tell, retell)
@@ -347,7 +348,7 @@ def _loops(program: Program, plan: Plan, told: Told, around: str = "") -> Iterat
             yield from _loops(program, inner, told, name)
 
 
-def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:
+def _steps(plan: Plan, told: Told, loop: str = "") -> Sequence[StepInfo]:
     """Those of a plan, or of an iteration of a loop."""
     if not loop:
         return told.tell_steps(_step, plan)

@@ -8,9 +8,11 @@ from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
+from gradstep.core.edited_sequence import replaced
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.joined_sequence import arranged, in_parts
 from gradstep.core.sequence_places import changed_places, common_ends
 
 T = TypeVar("T")
@@ -27,7 +29,7 @@ class Retold(Generic[T]):
 
     def __init__(self) -> None:
         self._columns: Sequence[Column] = ()
-        self._told: list[T] = []
+        self._told: Sequence[T] = ()
 
     def is_of(self, column: Column) -> bool:
         """Whether it was told of that column last, which came first."""
@@ -35,7 +37,7 @@ class Retold(Generic[T]):
 
     def tell(
         self, make: Callable[..., T], *columns: Column, ends: tuple[int, int] | None = None
-    ) -> list[T]:
+    ) -> Sequence[T]:
         """The entries; those that are new are made of their rows. In C but for these, and fastest
         for what stays in line with the first or the last row. ends: how many rows do, where that is
         known."""
@@ -51,7 +53,7 @@ class Retold(Generic[T]):
             return told
         middle = slice(first, len(columns[0]) - last)
         entries = self._tell_rows(make, old, first, last, [c[middle] for c in columns])
-        self._told = [*told[:first], *entries, *told[len(told) - last :]]
+        self._told = arranged([told[:first], in_parts(entries), told[len(told) - last :]])
         return self._told
 
     def _tell_places(
@@ -60,15 +62,15 @@ class Retold(Generic[T]):
         old: Sequence[Column],
         columns: Sequence[Column],
         places: Sequence[int],
-    ) -> list[T]:
+    ) -> Sequence[T]:
         """All, of which the rows in these places are others than there were."""
         there, here = ([[c[p] for p in places] for c in each] for each in (old, columns))
-        told = [*self._told]
+        told, others = self._told, dict[int, T]()
         known = dict(zip(_rows(there), [told[p] for p in places], strict=True))
         for place, row in zip(places, _rows(here), strict=True):
             entry: Any = known.get(row, _NEW)
-            told[place] = make(*(c[place] for c in columns)) if entry is _NEW else entry
-        return told
+            others[place] = make(*(c[place] for c in columns)) if entry is _NEW else entry
+        return replaced(told, others)
 
     def _tell_rows(
         self,
@@ -157,12 +159,12 @@ class Told:
             self.ends = first, last
         self.flipped = frozenset(x for x in known.flipped if x.op in graph and x.op in plan.graph)
 
-    def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:
+    def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> Sequence[T]:
         """See Retold. name: under which it was told before."""
         column = self._now[name] = self._before.get(name) or Retold[T]()
         return column.tell(make, *columns)
 
-    def tell_steps(self, make: Callable[..., T], plan: Plan) -> list[T]:
+    def tell_steps(self, make: Callable[..., T], plan: Plan) -> Sequence[T]:
         """The same of the steps of the plan that is followed, and where it has their outputs."""
         column = self._now[_STEPS] = self._before.get(_STEPS) or Retold[T]()
         is_last = plan.exchanged is not None and column.is_of(plan.exchanged.before)

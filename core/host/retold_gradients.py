@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from gradstep.core.edited_columns import Table, difference, places_of
+from gradstep.core.edited_sequence import exchanged, replaced
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.sequence_places import changed_places, exchange, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
@@ -69,17 +70,15 @@ def retell_rows(
     now: Mapping[_K, TensorRef],
     tell: Callable[[_K, TensorRef], _T | None],
     flipped: Collection[TensorRef] = (),
-) -> list[_T] | None:
+) -> Sequence[_T] | None:
     """What `tell` tells of each entry of `now`, where it tells something of each. told: the same of
     `then`. None where all have to be told anew."""
     difference = _difference(then, now, flipped) if len(told) == len(then) else None
     rows = None if difference is None else _rows(now, tell, difference)
     if difference is None or rows is None:
         return None
-    found = exchange(told, difference.gone, [(at, rows[at]) for _, at in difference.come])
-    for place in difference.places:
-        found[place] = rows[place]
-    return found
+    found = exchanged(told, difference.gone, [(at, rows[at]) for _, at in difference.come])
+    return replaced(found, {place: rows[place] for place in difference.places})
 
 
 def retell_entries(

@@ -17,6 +17,7 @@ from typing import IO, Any
 import msgspec
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.joined_sequence import Joined
 from gradstep.core.json_text import UNREADABLE
 from gradstep.core.protocol.messages import Event, Message, Reply, Request
 
@@ -71,7 +72,7 @@ def write(
     read, OSError when nobody reads. Buffers are written as they are, without a copy; they must be
     contiguous."""
     views = [_bytes_of(buffer) for buffer in buffers]
-    raw = msgspec.Raw(msgspec.msgpack.encode(message))
+    raw = msgspec.Raw(msgspec.msgpack.encode(message, enc_hook=plain))
     header = msgspec.msgpack.encode(Envelope(request, raw, [view.nbytes for view in views]))
     _check_header(len(header))
     _check_lengths([view.nbytes for view in views])
@@ -98,6 +99,13 @@ def read_one_of(stream: IO[bytes], kinds: Any, most: int = MAX_BUFFER) -> Packet
     """The next packet, of which the message is one of `kinds`, a type, and the buffers have `most`
     bytes in all; as `read_request`."""
     return _read(stream, _decoder_of(kinds), most)
+
+
+def plain(value: object) -> object:
+    """What stands for `value` in a message that has no form of its own there."""
+    if isinstance(value, Joined):
+        return [*value]
+    raise NotImplementedError(f"{type(value).__name__} in a message")
 
 
 @cache

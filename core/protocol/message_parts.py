@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from gradstep.core.iteration_text import iteration_text
@@ -127,7 +129,7 @@ class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     of: str
     gradients: dict[str, str]  # as in ProgramInfo
-    edges: list[EdgeGradient]
+    edges: Sequence[EdgeGradient]
 
 
 class DataInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,10 +149,10 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     programs that the engine told of; see ProgramChange."""
 
     number: int = 0
-    steps: list[StepInfo]
+    steps: Sequence[StepInfo]
     gradients: dict[str, str]  # forward tensor -> tensor that holds its gradient
     rows: list[str] = []  # forward tensors whose gradient is IndexedSlices
-    edges: list[EdgeGradient]
+    edges: Sequence[EdgeGradient]
     waiting: dict[str, str] = {}  # forward tensor -> what its gradient waits for, not None
     waiting_edges: list[BlockedEdge] = []  # wires over which nothing comes back until then
     blocked: list[BlockedEdge]
@@ -174,7 +176,7 @@ class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
     loop: str
     around: str = ""
     split: int
-    steps: list[StepInfo]
+    steps: Sequence[StepInfo]
     condition: str = ""
 
 

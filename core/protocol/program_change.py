@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import structs
 
+from gradstep.core.joined_sequence import arranged, in_parts
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     DataInfo,
@@ -21,6 +22,7 @@ from gradstep.core.protocol.message_parts import (
     StepInfo,
 )
 from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.core.spliced_mapping import spliced
 
 T = TypeVar("T")
 Entry = tuple[str, str]
@@ -106,6 +108,12 @@ def compare_programs(before: ProgramInfo, after: ProgramInfo) -> ProgramChange:
     return ProgramChange(base=before.number, number=after.number, **changes)
 
 
+def held_program(program: ProgramInfo) -> ProgramInfo:
+    """The same, for who is told of changes of it, of which each then costs what it changes."""
+    steps, edges = in_parts(program.steps), in_parts(program.edges)
+    return structs.replace(program, steps=steps, edges=edges)
+
+
 def apply_change(program: ProgramInfo, change: ProgramChange) -> ProgramInfo:
     """What `compare_programs(program, after)` was made of. Raises OtherProgramError where that was
     another program."""
@@ -119,7 +127,7 @@ def apply_change(program: ProgramInfo, change: ProgramChange) -> ProgramInfo:
         if name in _LISTS:
             changed = _arrange(old, changed)
         elif name in _MAPPINGS:
-            changed = dict(_arrange([*old.items()], changed))
+            changed = _arrange_entries(old, changed)
         changes[name] = changed
     if change.losses is not None:
         earlier = {one.of: one for one in program.losses}
@@ -142,7 +150,7 @@ def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
     loss = before or LossInfo(of=change.of, gradients={}, edges=[])
     gradients, edges = loss.gradients, loss.edges
     if change.gradients is not None:
-        gradients = dict(_arrange([*gradients.items()], change.gradients))
+        gradients = _arrange_entries(gradients, change.gradients)
     if change.edges is not None:
         edges = _arrange(edges, change.edges)
     return LossInfo(of=change.of, gradients=gradients, edges=edges)
@@ -235,14 +243,33 @@ def _exchanged(
     return Rearranged([run for run in runs if run[1] or run[2]], added)
 
 
-def _arrange(old: Sequence[T], change: Rearranged[T]) -> list[T]:
-    found: list[T] = []
-    taken = 0
+def _arrange(old: Sequence[T], change: Rearranged[T]) -> Sequence[T]:
+    stretches, taken = list[Sequence[T]](), 0
     for start, kept, added in change.runs:
-        found += old[start : start + kept]
-        found += change.new[taken : taken + added]
+        stretches += old[start : start + kept], change.new[taken : taken + added]
         taken += added
-    return found
+    return arranged(stretches)
+
+
+def _arrange_entries(old: dict[str, T], change: Rearranged[tuple[str, T]]) -> dict[str, T]:
+    """The same of the entries of a dictionary. It is copied as it lies where all that stays is in
+    the order in which it was."""
+    gone, come, done, taken = list[int](), list[tuple[int, str, T]](), 0, 0
+    for start, kept, added in change.runs:
+        if start < done:
+            return dict(_arrange([*old.items()], change))
+        gone += range(done, start)
+        done = start + kept
+        come += ((done, *entry) for entry in change.new[taken : taken + added])
+        taken += added
+    gone += range(done, len(old))
+    names = [*old] if gone else []
+    left = [names[place] for place in gone]
+    if [(at, name) for at, name, _ in come] == [*zip(gone, left, strict=True)]:
+        return old | {name: value for _, name, value in come}  # other values in the same places
+    if {*left}.isdisjoint(name for _, name, _ in come):
+        return spliced(old, left, come)
+    return dict(_arrange([*old.items()], change))
 
 
 def _alike(a: object, b: object) -> bool:

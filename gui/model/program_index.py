@@ -9,7 +9,9 @@ from itertools import compress, count, islice, pairwise
 from operator import attrgetter, ne
 from typing import Any, NamedTuple, TypeVar
 
+from gradstep.core.edited_sequence import replaced
 from gradstep.core.graph.model import Edge
+from gradstep.core.joined_sequence import arranged, in_parts
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import changed_places, common_ends
@@ -119,10 +121,10 @@ class ProgramIndex:
         return _Either(of, over)
 
     def _grouped(self, steps: Sequence[StepInfo]) -> dict[PhaseName, Sequence[str]]:
-        found: dict[PhaseName, list[str]] = {}
+        found: dict[PhaseName, list[Sequence[str]]] = {}
         for phase, start, stop in self.phases:
-            found.setdefault(phase, []).extend(self._ops[start:stop])
-        return {**found}
+            found.setdefault(phase, []).append(self._ops[start:stop])
+        return {phase: arranged(stretches) for phase, stretches in found.items()}
 
     def _grouped_again(
         self,
@@ -211,25 +213,24 @@ def _carried(edges: Sequence[EdgeGradient]) -> dict[Edge, str]:
     return dict(zip(wires, map(_GRADIENT, edges), strict=True))
 
 
-def _ops(steps: Sequence[StepInfo]) -> list[str]:
-    return [*map(_OP, steps)]
+def _ops(steps: Sequence[StepInfo]) -> Sequence[str]:
+    return in_parts([*map(_OP, steps)])
 
 
 def _gradients(edges: Iterable[EdgeGradient]) -> dict[str, int]:
     return Counter(map(_GRADIENT, edges))
 
 
-def _ops_again(old: Sequence[StepInfo], ops: list[str], now: Sequence[StepInfo]) -> list[str]:
+def _ops_again(
+    old: Sequence[StepInfo], ops: Sequence[str], now: Sequence[StepInfo]
+) -> Sequence[str]:
     """_ops(now); `ops` is that of `old`."""
     places = changed_places(old, now)
     if places is None:
         first, last = common_ends(old, now)
         between = _ops(now[first : len(now) - last])
-        return [*ops[:first], *between, *ops[len(old) - last :]]
-    found = [*ops]
-    for place in places:
-        found[place] = now[place].op
-    return found
+        return arranged([ops[:first], between, ops[len(old) - last :]])
+    return replaced(ops, {place: now[place].op for place in places})
 
 
 def _phases_again(

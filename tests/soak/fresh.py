@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.framing import plain
 from tests.soak.faults import BrokenError, require_foreseen
 from tests.soak.frames import Frame, Position, frame_of, reading, wording
 from tests.soak.user import User
@@ -20,6 +22,7 @@ _GONE = ("FailedPreconditionError", "ResourceExhaustedError")
 
 
 _ORDERED = ("gradients", "edges", "losses")
+_encoded = partial(msgspec.msgpack.encode, enc_hook=plain)
 
 
 @dataclass
@@ -38,7 +41,7 @@ class Led:
             one, two = getattr(self.program, name), getattr(other, name)
             if name == "number" or (not self.ordered and name in _ORDERED):
                 continue
-            if msgspec.msgpack.encode(one) != msgspec.msgpack.encode(two):
+            if _encoded(one) != _encoded(two):
                 yield name, *_first_difference(one, two)
 
 
