@@ -1,5 +1,4 @@
-"""A sequence after an edit, for who only looks at it: of a long one no more is copied than the edit
-touches."""
+"""A sequence after an edit: of a long one no more is copied than the edit touches."""
 
 from __future__ import annotations
 

@@ -99,9 +99,20 @@ class Joined(Sequence[T]):
     def __contains__(self, entry: Any) -> bool:
         return any(entry in part for part in self.parts)
 
+    def index(self, value: Any, *bounds: int) -> int:
+        if bounds:
+            return tuple(self).index(value, *bounds)
+        for part, at in zip(self.parts, self._starts, strict=False):
+            if value in part:
+                return at + part.index(value)
+        raise ValueError(f"{value!r} is not there")
+
+    def count(self, value: Any) -> int:
+        return sum(part.count(value) for part in self.parts)
+
     def __eq__(self, other: object) -> bool:
-        """Whether the other has the same entries, and is a tuple or joined."""
-        if not isinstance(other, Joined | tuple) or len(self) != len(other):
+        """Whether the other has the same entries, and is a tuple, a list or joined."""
+        if not isinstance(other, Joined | tuple | list) or len(self) != len(other):
             return False
         return self.common_start(joined(other)) == len(self)
 

@@ -41,8 +41,13 @@ def test_it_is_as_a_tuple_of_all(
             ours[place]
     assert (2 in ours) == (2 in wanted)
     assert [ours.index(x) for x in wanted] == [wanted.index(x) for x in wanted]
+    assert [ours.count(x) for x in range(5)] == [wanted.count(x) for x in range(5)]
+    with pytest.raises(ValueError, match="not there"):
+        ours.index(5)
+    for start, x in enumerate(wanted):
+        assert ours.index(x, start) == start
     other = tuple(x for part in others for x in part)
-    for same in (other, joined(*others), joined(joined(*others[:2]), *others[2:])):
+    for same in (other, [*other], joined(*others), joined(joined(*others[:2]), *others[2:])):
         assert (ours == same) == (same == ours) == (wanted == other)
     assert ours == wanted
     assert ours != "text"

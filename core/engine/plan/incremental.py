@@ -331,8 +331,8 @@ def _has_plain_state(op: Operation) -> bool:
 def _keep_sequence(then: Sequence[str], needed: Needed) -> bool:
     """Whether operations that were needed before come in the order in which they came."""
     left, entered, now = needed.left, needed.entered, needed.names
-    stay = [*filterfalse(left.__contains__, then)] if left else then
-    return stay == ([*filterfalse(entered.__contains__, now)] if entered else now)
+    stay = filterfalse(left.__contains__, then)
+    return [*stay] == [*filterfalse(entered.__contains__, now)]
 
 
 def _equal(a: Step, b: Step) -> bool:
