@@ -23,8 +23,10 @@ from gradstep.core.protocol.program_change import (
     ProgramChange,
     apply_change,
     compare_programs,
+    held_program,
 )
 from tests.support.drawn_share import share
+from tests.support.large_graphs import edit_as_large
 
 NAMES = st.sampled_from(list("abcdefgh"))
 WORDS = st.sampled_from(["", "x", "y"])
@@ -102,6 +104,40 @@ def test_the_same_entries_in_another_order_are_another_program(before: ProgramIn
     )
     made = apply_change(before, carried(compare_programs(before, after)))
     assert msgspec.msgpack.encode(made) == msgspec.msgpack.encode(after)
+
+
+@settings(max_examples=200)
+@given(ENTRIES, ENTRIES, st.booleans(), st.data())
+def test_entries_come_in_their_order_whatever_stays(
+    before: dict[str, str], others: dict[str, str], large: bool, data: st.DataObject
+) -> None:
+    """As of a large program, too, which is held in parts."""
+    names = data.draw(st.permutations([*before]))[: data.draw(st.integers(0, 5))]
+    after = {n: data.draw(st.sampled_from([before[n], "x", "y"])) for n in names} | others
+    edges = [EdgeGradient(op=n, index=0, gradient=g) for n, g in before.items()]
+    rows = [EdgeGradient(op=n, index=0, gradient=g) for n, g in after.items()]
+    one, other = (
+        ProgramInfo(
+            steps=[],
+            gradients=gradients,
+            edges=held,
+            blocked=[],
+            custom={},
+            slots={},
+            problems=[],
+            device="",
+            measured=False,
+            source="",
+        )
+        for gradients, held in ((before, edges), (after, rows))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        if large:
+            edit_as_large(patch)
+        made = apply_change(held_program(one), carried(compare_programs(one, other)))
+    assert [*made.gradients.items()] == [*after.items()]
+    assert [*made.edges] == rows
+    assert one.gradients == before
 
 
 @pytest.mark.slow

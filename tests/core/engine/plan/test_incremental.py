@@ -25,6 +25,7 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
+from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.edited_graphs import edited, shared
@@ -87,6 +88,7 @@ def assert_same_plan(continued: Plan, anew: Plan) -> None:
     assert continued.firsts.keys() == anew.firsts.keys()
     assert [*continued.variables.items()] == [*anew.variables.items()]
     assert list(continued.versions) == list(anew.versions)
+    assert all(type(numbers) is tuple for numbers in continued.versions.values())
     assert [[number[v] for v in x] for x in continued.versions.values()] == [
         list(x) for x in anew.versions.values()
     ]
@@ -335,6 +337,38 @@ def test_a_reader_that_did_not_change_sees_an_update_that_is_new() -> None:
         recording.begin({"v": np.zeros(4, np.float32)})
         recording.run(0, len(plan.steps))
         assert (recording.value(plan.tensors[later.ref]) == value).all()
+
+
+@pytest.mark.parametrize("touched", [0.0, 1.0])
+def test_a_reader_that_did_not_change_sees_no_update_that_is_gone(
+    touched: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incremental, "MOST_TOUCHED", touched)
+    build = GraphBuilder()
+    v = build.variable("v", "float32", (4,))
+    build.one("AssignAdd", v, build.constant(np.ones(4, np.float32)), name="update")
+    later = build.one("Neg", v, name="later").ref
+    graph = build.build()
+    plan = compile_plan(graph, [later], ["update"])
+    for targets in (["update"], [], ["update"], []):
+        plan = compile_plan(graph, [later], targets, previous=plan)
+        (read,) = plan.steps[plan.step_of["later"]].reads
+        assert plan.versions["v"].index(read) == len(targets)
+        assert len(plan.versions["v"]) == 1 + len(targets)
+
+
+def test_a_variable_that_an_edit_declares_has_versions_as_the_others() -> None:
+    build = GraphBuilder()
+    first = [build.variable(f"v{n}", "float32", (2,)) for n in range(40)]
+    small = tf.add_n([tf.negative(v) for v in first])
+    before = build.build()
+    more = build.variable("more", "float32", (2,))
+    build.one("AssignAdd", more, small, name="update")
+    plan = compile_plan(before, [small.ref])
+    plan = compile_plan(build.build(), [small.ref], ["update"], previous=plan)
+    assert plan.exchanged is not None, "all was looked at"
+    assert len(plan.versions["more"]) == 2
+    assert all(type(numbers) is tuple for numbers in plan.versions.values())
 
 
 def test_who_reads_a_variable_is_not_looked_at_when_another_reader_is_gone(
