@@ -45,7 +45,7 @@ class Growing(Sequence[T]):
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         if isinstance(place, slice):
             return self.found[place]
-        first = len(self._rows)
+        place, first = place + len(self) if place < 0 else place, len(self._rows)
         return self._rows[place] if place < first else self._more[place - first]
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core import joined_sequence
-from gradstep.core.edited_sequence import exchanged, followed, replaced
+from gradstep.core.edited_sequence import Growing, exchanged, followed, replaced
 from gradstep.core.joined_sequence import Joined, joined
 from gradstep.core.sequence_places import changed_places, common_ends, common_start, exchange
 
@@ -106,3 +106,17 @@ def test_short_ones_are_copied(length: int) -> None:
     assert isinstance(exchanged(rows, [0], []), Joined) == (length > 4)
     assert isinstance(replaced(rows, {0: 1}), Joined) == (length > 4)
     assert isinstance(followed(rows, (1,)), Joined) == (length > 4)
+
+
+@given(ROWS, ROWS)
+def test_one_that_grows_is_as_a_list(rows: list[int], more: list[int]) -> None:
+    ours, wanted = Growing(tuple(rows)), [*rows]
+    for row in more:
+        ours.append(row)
+        wanted.append(row)
+    assert len(ours) == len(wanted)
+    assert [*ours] == [*ours.found] == wanted
+    assert [ours[place] for place in range(-len(wanted), len(wanted))] == wanted * 2
+    assert [*ours[1:-1]] == wanted[1:-1]
+    with pytest.raises(IndexError):
+        ours[len(wanted)]
