@@ -70,7 +70,8 @@ class Column(Joined[T]):
     sources: Sequence[Sequence[T]] = ()  # of which it was joined
 
     def __init__(self, entries: Iterable[T]) -> None:
-        super().__init__(joined(in_parts(tuple(entries))).parts)
+        rows = entries if isinstance(entries, Joined) else tuple(entries)
+        super().__init__(joined(in_parts(rows)).parts)
 
     def edited(self, gone: Collection[int], come: Sequence[tuple[int, T]]) -> Column[T]:
         """The column after an edit; this one where that is nothing. gone: see Exchange; come: each
@@ -81,8 +82,7 @@ class Column(Joined[T]):
         known = Exchange.of(sorted(gone), map(_AT, come))
         rows = [row for _, row in come]
         entries = [(place, row) for (_, place), row in zip(known.come, rows, strict=True)]
-        found: Column[T] = Column(())
-        Joined.__init__(found, Joined.exchanged(self, known.gone, entries).parts)
+        found = Column(self.exchanged(known.gone, entries))
         self._own = self._own or object()
         found._earlier, found._exchange = self._own, known
         left = {self[place] for place in known.gone}

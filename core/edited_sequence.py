@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, overload
 
-from gradstep.core import joined_sequence
-from gradstep.core.joined_sequence import Joined, joined
+from gradstep.core.joined_sequence import is_long, joined, put_in
 from gradstep.core.sequence_places import exchange
 
 T = TypeVar("T")
@@ -14,19 +13,12 @@ T = TypeVar("T")
 
 def exchanged(rows: Sequence[T], gone: Sequence[int], come: Sequence[tuple[int, T]]) -> Sequence[T]:
     """As `exchange`."""
-    if not _is_long(rows):
-        return exchange(rows, gone, come)
-    return joined(rows).exchanged(gone, come)
+    return joined(rows).exchanged(gone, come) if is_long(rows) else exchange(rows, gone, come)
 
 
 def replaced(rows: Sequence[T], others: Mapping[int, T]) -> Sequence[T]:
     """The same, but for what is in these places."""
-    if _is_long(rows):
-        return joined(rows).replaced(others)
-    found = [*rows]
-    for place, row in others.items():
-        found[place] = row
-    return found
+    return joined(rows).replaced(others) if is_long(rows) else put_in(rows, others)
 
 
 class Growing(Sequence[T]):
@@ -59,10 +51,4 @@ class Growing(Sequence[T]):
 
 def followed(rows: Sequence[T], more: Sequence[T]) -> Sequence[T]:
     """The ones, and behind them the others."""
-    if _is_long(rows):
-        return joined(rows).followed_by(more)
-    return (*rows, *more)
-
-
-def _is_long(rows: Sequence[object]) -> bool:
-    return isinstance(rows, Joined) or len(rows) >= joined_sequence.SHORT
+    return joined(rows).followed_by(more) if is_long(rows) else (*rows, *more)

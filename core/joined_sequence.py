@@ -18,6 +18,11 @@ _PART = 1024  # entries, of a part that an edit touches
 SHORT = 4096  # entries, which are copied in microseconds, and then looked up in C
 
 
+def is_long(rows: Sequence[object]) -> bool:
+    """Whether an edit makes only parts of it anew."""
+    return isinstance(rows, Joined) or len(rows) >= SHORT
+
+
 def joined(*parts: Sequence[T]) -> Joined[T]:
     """Their entries, one behind the other. Of sequences that are no tuples a copy is made."""
     flat = (x.parts if isinstance(x, Joined) else (x,) for x in parts)
@@ -41,10 +46,17 @@ def arranged(stretches: Iterable[Sequence[T]]) -> Sequence[T]:
 
 def in_parts(rows: Sequence[T]) -> Sequence[T]:
     """The same entries, of which an edit copies few: short ones as they are."""
-    if isinstance(rows, Joined) or len(rows) < SHORT:
+    if isinstance(rows, Joined) or not is_long(rows):
         return rows
-    rows = rows if isinstance(rows, tuple) else tuple(rows)
-    return Joined([*_cut(rows)])
+    return Joined([*_cut(tuple(rows))])
+
+
+def put_in(rows: Sequence[T], others: Mapping[int, T]) -> list[T]:
+    """The same, but for what is in these places; all of it in a list."""
+    found = [*rows]
+    for place, row in others.items():
+        found[place] = row
+    return found
 
 
 class Joined(Sequence[T]):
@@ -73,8 +85,13 @@ class Joined(Sequence[T]):
             place += len(self)
         if not 0 <= place < len(self):
             raise IndexError(place)
+        part, at = self._where(place)
+        return self.parts[part][at]
+
+    def _where(self, place: int) -> tuple[int, int]:
+        """In which part an entry is, and where in that."""
         part = bisect_right(self._starts, place) - 1
-        return self.parts[part][place - self._starts[part]]
+        return part, place - self._starts[part]
 
     def _slice(self, places: slice) -> Sequence[T]:
         start, stop, step = places.indices(len(self))
@@ -124,7 +141,7 @@ class Joined(Sequence[T]):
 
     def exchanged(self, gone: Sequence[int], come: Iterable[tuple[int, T]]) -> Joined[T]:
         """See `exchange`."""
-        came, passed = list[tuple[int, T]](), 0  # the place here that each new entry comes before
+        came, passed = list[tuple[int, T]](), 0  # for each the place here that it comes before
         for number, (place, row) in enumerate(come):
             while passed < len(gone) and place - number + passed > gone[passed]:
                 passed += 1
@@ -133,19 +150,19 @@ class Joined(Sequence[T]):
             return self
         if not self.parts:
             return joined([row for _, row in came])
-        split = self._split_at([*gone, *(max(at - 1, 0) for at, _ in came)])  # see below
-        starts = split._starts
+        # What comes goes into the part of the entry that is before it.
+        split = self._split_at([*gone, *(max(at - 1, 0) for at, _ in came)])
         out, into = defaultdict[int, list[int]](list), defaultdict[int, list[tuple[int, T]]](list)
         for place in gone:
-            part = bisect_right(starts, place) - 1
-            out[part].append(place - starts[part])
-        for at, row in came:  # at the end of the part before, rather than before the next one
-            part = max(bisect_left(starts, at) - 1, 0)
-            into[part].append((at - starts[part], row))
-        parts = [*split.parts]
+            part, within = split._where(place)
+            out[part].append(within)
+        for at, row in came:
+            part, _ = split._where(max(at - 1, 0))
+            into[part].append((at - split._starts[part], row))
+        parts: list[Iterable[tuple[T, ...]]] = [(part,) for part in split.parts]
         for number in out.keys() | into.keys():
-            parts[number] = _part_exchanged(parts[number], out[number], into[number])
-        return Joined([*chain.from_iterable(map(_cut, parts))])
+            parts[number] = _cut(_part_exchanged(split.parts[number], out[number], into[number]))
+        return Joined([*chain.from_iterable(parts)])
 
     def replaced(self, others: Mapping[int, T]) -> Joined[T]:
         """The same, but for what is in these places."""
@@ -155,13 +172,10 @@ class Joined(Sequence[T]):
         parts = [*split.parts]
         touched = defaultdict[int, dict[int, T]](dict)
         for place, row in others.items():
-            part = bisect_right(split._starts, place) - 1
-            touched[part][place - split._starts[part]] = row
+            part, at = split._where(place)
+            touched[part][at] = row
         for number, rows in touched.items():
-            part_rows = [*parts[number]]
-            for at, row in rows.items():
-                part_rows[at] = row
-            parts[number] = tuple(part_rows)
+            parts[number] = tuple(put_in(parts[number], rows))
         return Joined(parts)
 
     def followed_by(self, more: Sequence[T]) -> Joined[T]:
@@ -222,8 +236,7 @@ class Joined(Sequence[T]):
 
     def _split_at(self, places: Iterable[int]) -> Joined[T]:
         """The same, of which the parts in which these places are are short."""
-        starts = self._starts
-        touched = {bisect_right(starts, place) - 1 for place in places}
+        touched = {self._where(place)[0] for place in places}
         if all(len(self.parts[number]) <= 2 * _PART for number in touched):
             return self
         parts = (_cut(p) if n in touched else (p,) for n, p in enumerate(self.parts))

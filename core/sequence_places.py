@@ -113,23 +113,16 @@ def exchange(rows: Sequence[T], gone: Sequence[int], come: Iterable[tuple[int, T
     until = next(left)  # the next place that is gone
     for place, row in come:
         while done + place - len(found) > until:
-            _extend(found, rows, done, until)
+            found += rows[done:until]
             done, until = until + 1, next(left)
         stop = done + place - len(found)
-        _extend(found, rows, done, stop)
+        found += rows[done:stop]
         done = stop
         found.append(row)
     while done < len(rows):
-        _extend(found, rows, done, until)
+        found += rows[done:until]
         done, until = until + 1, next(left, until)
     return found
-
-
-def _extend(found: list[T], rows: Sequence[T], start: int, stop: int) -> None:
-    """In strides: what is copied twice is then still in the processor's cache."""
-    while start < stop:
-        found += rows[start : min(start + _LONGEST, stop)]
-        start += _LONGEST
 
 
 def _alike(a: Sequence[object], i: int, b: Sequence[object], j: int) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from gradstep.core.edited_columns import Table, difference, places_of
 from gradstep.core.edited_sequence import exchanged, replaced
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import changed_places, exchange, exchanged_keys
+from gradstep.core.sequence_places import changed_places, exchanged_keys
 from gradstep.core.spliced_mapping import spliced
 
 _K = TypeVar("_K")
@@ -59,8 +59,8 @@ def _compared(then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef]) -> _Dif
         return None
     gone, come = moved
     held, there = [*then.values()], [*now.values()]
-    held = exchange(held, gone, [(place, there[place]) for _, place in come])
-    places = changed_places(held, there)
+    before = exchanged(held, gone, [(place, there[place]) for _, place in come])
+    places = changed_places(before, there)
     return None if places is None else _Difference(gone, come, places)
 
 

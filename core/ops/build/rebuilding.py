@@ -90,6 +90,7 @@ class Rebuilder(GraphBuilder):
         """made: all of it, in order, which nobody changes any more; moved: how that differs from
         what was made upon the base before, where that is known."""
         base, on, built = self._base.order, self._on.order, self._built.order
+        made = in_parts(made)
         in_order = moved is not None and self._on.is_in_order and self._base.is_in_order
         there = find_moved(self._on, self._base) if in_order else None
         if moved is None or there is None:
@@ -99,7 +100,7 @@ class Rebuilder(GraphBuilder):
             whole = there.and_behind(len(on), len(base), moved)
         if whole == NOT_AT_ALL:
             return self._finished(built, whole)  # all is in the place that it had
-        order, anew = joined(base, in_parts(made)), {*self._made}
+        order, anew = joined(base, made), {*self._made}
         if whole is not None:
             gone = {built[place] for place in whole.gone}
             whole = whole if gone.isdisjoint(order[i] for _, i in whole.come) else None
