@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from gradstep.core.engine.calls.op_evaluation import run_op
+from gradstep.core.engine.calls.op_evaluation import refused_arrays, run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -41,9 +41,13 @@ def corners_of(type_: str) -> tuple[Corner, ...]:
 
 
 def corners_met(op: Operation, inputs: Inputs) -> list[tuple[Corner, int]]:
-    """Those that these inputs are in, and how often."""
+    """Those that these inputs are in, and how often. Inputs that the operation takes on no system
+    are in none."""
+    corners = corners_of(op.type)
+    if not corners or refused_arrays(op, inputs) is not None:
+        return []
     with np.errstate(all="ignore"):
-        found = [(corner, corner.met(op, inputs)) for corner in corners_of(op.type)]
+        found = [(corner, corner.met(op, inputs)) for corner in corners]
     return [pair for pair in found if pair[1]]
 
 
@@ -83,7 +87,7 @@ def _nans(op: Operation, inputs: Inputs) -> int:
 
 def _tied_places(op: Operation, inputs: Inputs) -> int:
     x, axis = inputs[0], int(inputs[1])
-    if not x.size or x.dtype.kind == "O":
+    if not x.size or x.dtype.kind == "O" or not _has_axes(x, inputs[1]):
         return 0
     best = (np.max if op.type == "ArgMax" else np.min)(x, axis=axis, keepdims=True)
     return int(np.count_nonzero(np.count_nonzero(x == best, axis=axis) > 1))
@@ -118,7 +122,14 @@ def _labels(op: Operation, inputs: Inputs) -> int:
 
 def _nothing(op: Operation, inputs: Inputs) -> int:
     axes = np.atleast_1d(inputs[1])
-    return int(axes.size > 0 and 0 in np.asarray(inputs[0].shape)[axes])
+    if not axes.size or not _has_axes(inputs[0], axes):
+        return 0
+    return int(0 in np.asarray(inputs[0].shape)[axes])
+
+
+def _has_axes(x: np.ndarray, axes: np.ndarray) -> bool:
+    """Whether `x` has them all, counted from either end: any system refuses others."""
+    return bool(np.all((axes >= -x.ndim) & (axes < x.ndim)))
 
 
 def count_subnormals(array: np.ndarray) -> int:

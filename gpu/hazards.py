@@ -142,7 +142,7 @@ def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str:
     if parts is None:
         return ""
     rows, values, by_vector = parts(inputs)
-    if kind_of(values.dtype) not in "fc":
+    if kind_of(values.dtype) not in "fc" or not rows.size:
         return ""
     flat = rows.reshape(-1, rows.shape[-1]) if by_vector and rows.ndim else rows.reshape(-1, 1)
     different = np.unique(flat) if flat.shape[1] == 1 else np.unique(flat, axis=0)

@@ -85,6 +85,20 @@ def test_gather_where_both_sides_refuse_is_no_divergence() -> None:
     assert "PyTorch" in node.rule
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((), 0), ((2,), 1), ((2, 3), -3)])
+def test_an_axis_that_is_not_there_is_refused_by_both(shape: tuple[int, ...], axis: int) -> None:
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x"), b.placeholder("axis", "int32"), name="total")
+    feeds = {"x": np.ones(shape, np.float32), "axis": np.array(axis, np.int32)}
+    fed = {TensorRef(name): array for name, array in feeds.items()}
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("total"),), feeds=fed)
+    found = on(ran, "emulate:tf-gpu")
+    node = nodes(found)["total"]
+    assert (node.left.status, node.right.status) == ("raised", "raised")
+    assert "Invalid reduction dimension" in node.left.text
+    assert found.first_divergence is None
+
+
 def test_after_a_failure_on_the_left_the_right_side_is_still_shown() -> None:
     found = on(program("gather.gradstep"), "emulate:tf-gpu")
     after = [n for n in found.nodes if n.verdict == "unavailable"]

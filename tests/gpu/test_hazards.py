@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import OpDef, all_ops
+from gradstep.gpu.corner_cases import corners_of
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.hazards import hazards
-from tests.support.each_case import each_of
+from tests.support.each_case import each_of, on_each_op
 
 
 def f32(*values: float) -> np.ndarray:
@@ -92,6 +94,38 @@ def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str
 )
 def test_nothing_is_said_without_a_reason(type_: str, inputs: tuple, attrs: dict) -> None:
     assert found(type_, *inputs, attrs=attrs) == ""
+
+
+ARITHMETIC = {"subnormals", "tf32"}  # corners of very many, that have nothing to do with shapes
+BY_SHAPE = [
+    d for d in all_ops()
+    if d.samples is not None
+    and not d.state.writes
+    and {c.name for c in corners_of(d.type)} - ARITHMETIC
+]  # fmt: skip
+
+
+def misfits(x: np.ndarray) -> Iterator[np.ndarray]:
+    """What may come in place of an input, and need not fit."""
+    yield np.zeros(0, x.dtype)
+    yield x[None]
+    if x.size:
+        yield np.asarray(x.reshape(-1)[0])
+    if x.dtype.kind in "iu":
+        yield x + 7
+        yield x - 9
+
+
+@on_each_op(BY_SHAPE)
+def test_of_inputs_that_do_not_fit_nothing_need_be_said(definition: OpDef) -> None:
+    """But that is no reason to fail: a comparison shows that both refuse them."""
+    assert definition.samples is not None
+    for sample in definition.samples(np.random.default_rng(0)):
+        inputs = [np.asarray(x) for x in sample.inputs]
+        for place, x in enumerate(inputs):
+            for other in misfits(x):
+                given_ = [*inputs[:place], other, *inputs[place + 1 :]]
+                found(definition.type, *given_, attrs=sample.attrs)
 
 
 def test_what_every_system_makes_of_an_index_is_said_in_values() -> None:

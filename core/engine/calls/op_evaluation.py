@@ -129,7 +129,7 @@ def locate_error(
             node=op.name,
             hint="restart the engine; if it comes again, look at the driver",
         )
-    refused = _no_tensor(op, given) or _refused(op, given)
+    refused = _no_tensor(op, given) or refused_arrays(op, given)
     if refused is not None:
         return refused
     return unforeseen(f"{with_inputs(op, given)} could not be computed", error, op.name)
@@ -151,9 +151,9 @@ def _no_tensor(op: Operation, given: Sequence[Any]) -> GradstepError | None:
     return None
 
 
-def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:
-    """What the op's own rule says of arrays that its kernel failed on, which leaves it to the rule
-    to look at them; not all shapes are known before a run. None where the rule takes them."""
+def refused_arrays(op: Operation, given: Sequence[Any]) -> GradstepError | None:
+    """What the op's own rule says of arrays that it does not take, which its kernel leaves it to
+    the rule to look at; not all shapes are known before a run. None where the rule takes them."""
     definition = lookup(op.type, op.name)
     plain = all(isinstance(x, np.ndarray) and not x.dtype.hasobject for x in given)
     if definition.state.writes or not plain or len(given) != len(op.inputs):
