@@ -102,6 +102,7 @@ def _require_made(session: DebugSession, run: int) -> None:
             kind=USAGE,
             hint="make it, and ask again",
         )
+    timeline.require(run)
 
 
 def _ranked(found: RowSlopes) -> Sequence[RowSlope]:

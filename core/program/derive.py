@@ -44,9 +44,10 @@ def derive(
 ) -> Program:
     """The program of `document`. Never raises for what the user drew or wrote.
 
-    functions: the document's custom Python by name, all of it; None: compiled from its code, which
-    runs only if `trusted`. output: gets what the custom Python prints. previous: the program before
-    the user's edit; what the edit did not touch is taken from it, the very same operations.
+    functions: the document's custom Python by name, all of it, and perhaps of a larger one; None:
+    compiled from its code, which runs only if `trusted`. output: gets what the custom Python
+    prints. previous: the program before the user's edit; what the edit did not touch is taken from
+    it, the very same operations.
     """
     problems: list[Problem] = []
     if functions is None:

@@ -20,12 +20,16 @@ from gradstep.core.program.user_code import Function
 def in_role(
     code: Mapping[str, CodeItem], functions: Mapping[str, Function], role: CodeKind
 ) -> dict[str, Function]:
-    """Those of `functions` that serve as PYFUNC or as GRADIENT, by name."""
+    """Those of `functions` that serve as PYFUNC or as GRADIENT, by name. Others than those of
+    `code` may be among them: of a document that was made smaller those of the whole one."""
     found: dict[str, Function] = {}
-    for name, function in functions.items():
-        if code[name].kind is role:
+    for name, item in code.items():
+        if name not in functions:
+            continue
+        function = functions[name]
+        if item.kind is role:
             found[name] = function
-        elif code[name].kind is CodeKind.NUMPY_GRADIENT:
+        elif item.kind is CodeKind.NUMPY_GRADIENT:
             found[name] = _filling(function) if role is CodeKind.PYFUNC else _calling(name)
     return found
 

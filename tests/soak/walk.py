@@ -22,6 +22,7 @@ from tests.soak.drawing import NothingError, draw_edit, pick
 from tests.soak.faults import BrokenError, Counts
 from tests.soak.frames import Frame, Position, differences, frame_of, reading, told, wording
 from tests.soak.fresh import led
+from tests.soak.questions import draw_question
 from tests.soak.user import User
 
 RAN = "this Python was not trusted, and ran"
@@ -384,17 +385,8 @@ class Walk:
         self._require_same("fresh", self._frame(), found.frame)
 
     def _ask(self, rng: Random) -> None:
-        """Questions of the panels, which change nothing."""
-        refs = [ref for step in self._program().steps for ref in step.outputs]
-        ref, other = pick(rng, refs), pick(rng, refs)
-        name = ref.partition(":")[0]
-        question = rng.choice((
-            m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(ops=[name]),
-            m.FindBottlenecks(of=ref, wrt=other), m.FindRepeats(names=[name]),
-            m.CheckGradients(node=name), m.Profile(runs=1),
-            m.Watch(texts=[f'norm(x["{ref}"])', f'grad["{other}"]'], most=8),
-            m.Compare(left="cpu", against=["emulate:tf-gpu"]),
-        ))  # fmt: skip
+        """What changes nothing."""
+        question = draw_question(rng, self._program(), self._stop())
         self._say(repr(question)[:100])
         self.user.ask(question)
         self._arrive()

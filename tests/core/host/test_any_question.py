@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Operation
@@ -73,3 +74,21 @@ def test_no_question_ends_in_what_nobody_foresaw(
                 assert not unforeseen, (question, engine._session.stop, reply)
                 replies.append(type(reply))
     assert m.Explained in replies
+
+
+def test_the_smallest_graph_leaves_out_python_that_it_does_not_need(
+    example: Callable[[str], bytes],
+) -> None:
+    document, engine = gradstep_file.from_bytes(example("nan_gradient")), EngineService(CpuOnly())
+    kinds = {
+        kind.value: CodeItem(kind.value, kind, "def f(*given):\n    return given")
+        for kind in CodeKind
+    }
+    file = gradstep_file.to_bytes(document.with_(code=kinds))
+    engine.handle(m.Open(trusted=True), [file])
+    engine.handle(m.Control(command="continue"), [])
+    (request,) = every_request(document)
+    wish = q.FindSmallest(of=request.of[0].short, wrt=request.wrt[0].short)
+    reply, sent = engine.handle(wish, [])
+    assert isinstance(reply, q.Smallest), reply
+    assert "pyfunc" not in gradstep_file.from_bytes(bytes(sent[0])).code  # no operation calls it

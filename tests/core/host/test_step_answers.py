@@ -235,6 +235,16 @@ def test_a_variable_changed_by_hand_is_looked_at_from_behind_there() -> None:
     assert "from outside" in refused(service, m.CompareStep(run=1))
 
 
+def test_a_run_that_is_not_kept_any_more_is_said_to_be_gone() -> None:
+    service = EngineService(CpuOnly())
+    service.handle(m.Open(recorded_limit=1), (gradstep_file.to_bytes(document()),))
+    ask(service, m.Train(steps=3), m.Trained)
+    service._session.timeline.assign({"w": np.zeros((3, 1), np.float32)})
+    ask(service, m.Train(steps=3), m.Trained)
+    for request in (m.CompareStep(run=1), m.WeighRows(run=1), m.LeaveOut(run=1, places=[0])):
+        assert "run 2 is not kept any more" in refused(service, request)
+
+
 def test_without_data_there_are_no_rows_but_what_was_before() -> None:
     made = document().with_(
         data=None, feeds={"x": Constant(X.astype(np.float32)), "y": Constant(Y.astype(np.float32))}
