@@ -56,7 +56,8 @@ class Telling:
 
 
 def notate(session: DebugSession, names: Sequence[str]) -> Notated:
-    """What the steps of these operations do; those that `session` does not run are left out."""
+    """What the steps of these operations do; those that `session` does not run are left out. What
+    cannot be told of an operation as that is wrong itself has been said of it."""
     telling, program = Telling(), session.program
     steps = []
     for op in _operations(session.plan, names):
@@ -64,7 +65,9 @@ def notate(session: DebugSession, names: Sequence[str]) -> Notated:
         text, said = telling.step(program, op)
         operands = {words: str(ref) for words, ref in said.items()}
         steps.append(StepNotation(op=op.name, text=text, operands=operands))
-    return Notated(steps=steps, problems=[info_of_problem(p) for p in telling.problems])
+    known = {(problem.node, problem.text) for problem in program.problems}
+    news = (p for p in telling.problems if (p.node, p.text) not in known)
+    return Notated(steps=steps, problems=[*map(info_of_problem, news)])
 
 
 def _operations(plan: Plan, names: Sequence[str]) -> Iterator[Operation]:

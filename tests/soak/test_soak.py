@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.declare import table
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.program.derive import compile_functions, derive
+from gradstep.core.protocol.message_base import Glance, Question
 from gradstep.gui import commands
 from gradstep.gui.model.settings import settings
 from tests.soak import campaign as campaigns
@@ -28,6 +30,7 @@ from tests.soak.campaign import Campaign
 from tests.soak.engines import ServiceEngine
 from tests.soak.faults import BrokenError, Counts
 from tests.soak.memory import Watch
+from tests.soak.questions import draw_question
 from tests.soak.shrinking import breaks_again, shrunk
 from tests.soak.user import ProtocolUser
 from tests.soak.walk import RAN, Walk
@@ -52,6 +55,16 @@ def broken(seed: int, moves: int = 120, document: str = "tutorial") -> BrokenErr
     with pytest.raises(BrokenError) as caught:
         walked(seed, moves, document)
     return caught.value
+
+
+def test_every_kind_of_question_is_asked() -> None:
+    user = walked(0, 0).user
+    assert user.program is not None
+    assert user.stop is not None
+    drawn = (draw_question(Random(seed), user.program, user.stop) for seed in range(3000))
+    kinds = {each for kind in (Question, Glance) for each in kind.kinds()}
+    own = {kind for kind in kinds if kind.__module__.startswith("gradstep.")}
+    assert own <= {type(question) for question in drawn}
 
 
 def _renamed(document: Document) -> Document:

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
+from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
@@ -109,6 +110,24 @@ def test_a_step_that_cannot_be_put_into_words_is_a_problem_at_its_node(
     [problem] = reply.problems
     assert (problem.node, problem.severity) == ("a", "warning")
     assert "what Mul does could not be told" in problem.message
+
+
+def test_what_is_wrong_with_an_operation_is_said_once(
+    ask: Ask, example: Callable[[str], bytes]
+) -> None:
+    """Not again of its step, which cannot be put into words as it is wrong."""
+    document = gradstep_file.from_bytes(example("straight_through"))
+    graph = document.graph.operations
+    wrong = replace(graph["plain/axes"], inputs=(TensorRef("plain/v"),))
+    file = gradstep_file.to_bytes(document.with_(graph=Graph({**graph, wrong.name: wrong})))
+    opened = ask(m.Open(), file)
+    assert isinstance(opened, m.Opened)
+    said = [p.message for p in opened.program.problems if p.node == wrong.name]
+    assert said.count("Const takes 0 inputs (), not 1") == 1
+    notated = ask(m.Notate(ops=[wrong.name]))
+    assert isinstance(notated, m.Notated)
+    assert [step.text for step in notated.steps] == ["Const plain/axes"]
+    assert notated.problems == []
 
 
 @pytest.mark.parametrize("wrong", [GradstepError("no"), ZeroDivisionError()])
