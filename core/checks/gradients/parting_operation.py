@@ -62,11 +62,13 @@ class Flow:
         self._values: Mapping[TensorRef, np.ndarray] | None = None
 
     def gradients(self, wrt: Sequence[TensorRef]) -> dict[TensorRef, np.ndarray | None]:
-        """The gradients of some tensors; None where there is none."""
+        """The gradients of some tensors; None where there is none, as of strings, of which the zeros
+        in place of None are no numbers."""
         held = self.derived.gradients
         refs = [*dict.fromkeys(held[ref] for ref in wrt if ref in held)]
         found = evaluate_alive(self._evaluate, self.derived.graph, refs, self._point)
-        return {ref: found.get(held[ref]) if ref in held else None for ref in wrt}
+        numbers = {ref: array for ref, array in found.items() if not array.dtype.hasobject}
+        return {ref: numbers.get(held[ref]) if ref in held else None for ref in wrt}
 
     def carried(self, edge: Edge) -> np.ndarray | None:
         """What flows back through a wire, None for nothing."""

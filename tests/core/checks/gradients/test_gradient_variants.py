@@ -252,6 +252,19 @@ def test_a_gradient_that_fails_leaves_the_others() -> None:
     assert left == [v for v in VARIANTS if v not in found.errors]
 
 
+@pytest.mark.parametrize("elements", [0, 4])
+def test_of_a_string_there_is_no_gradient_in_any_variant(elements: int) -> None:
+    """Nor where zeros are wished for in place of None, which are strings, too."""
+    build = GraphBuilder()
+    build.one("Identity", build.constant(np.array("a", object)), name="loss")
+    words = build.one("Identity", build.constant(np.array(["b", "c"], object)), name="words")
+    request = replace(GradientRequest.to("loss", words.name), unconnected_zero=True)
+    here = Situation(build.build(), request, {}, {})
+    (row,) = compare_variants(Evaluator({}), [here], elements).rows
+    assert row.cells
+    assert all(cell.same and cell.norm is None for cell in row.cells)
+
+
 def test_nothing_asked_for_is_said() -> None:
     with pytest.raises(GradstepError, match="no gradient is asked for"):
         compare_variants(Evaluator({}), [Situation(GRAPH, GradientRequest(), {}, GIVEN)])
