@@ -62,8 +62,8 @@ class Flow:
         self._values: Mapping[TensorRef, np.ndarray] | None = None
 
     def gradients(self, wrt: Sequence[TensorRef]) -> dict[TensorRef, np.ndarray | None]:
-        """The gradients of some tensors; None where there is none, as of strings, of which the zeros
-        in place of None are no numbers."""
+        """The gradients of some tensors; None where there is none. Of strings there is none, and
+        the zeros in its place are no numbers."""
         held = self.derived.gradients
         refs = [*dict.fromkeys(held[ref] for ref in wrt if ref in held)]
         found = evaluate_alive(self._evaluate, self.derived.graph, refs, self._point)
