@@ -65,9 +65,14 @@ def notate(session: DebugSession, names: Sequence[str]) -> Notated:
         text, said = telling.step(program, op)
         operands = {words: str(ref) for words, ref in said.items()}
         steps.append(StepNotation(op=op.name, text=text, operands=operands))
-    known = {(problem.node, problem.text) for problem in program.problems}
-    news = (p for p in telling.problems if (p.node, p.text) not in known)
-    return Notated(steps=steps, problems=[*map(info_of_problem, news)])
+    return Notated(steps=steps, problems=[*map(info_of_problem, _unsaid(telling, program))])
+
+
+def _unsaid(telling: Telling, program: Program) -> Iterator[Problem]:
+    """Those problems of a telling that are none of the program's, nearly always none at all."""
+    if telling.problems:
+        said = {(problem.node, problem.text) for problem in program.problems}
+        yield from (p for p in telling.problems if (p.node, p.text) not in said)
 
 
 def _operations(plan: Plan, names: Sequence[str]) -> Iterator[Operation]:

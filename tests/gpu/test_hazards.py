@@ -112,8 +112,8 @@ def misfits(x: np.ndarray) -> Iterator[np.ndarray]:
     if x.size:
         yield np.asarray(x.reshape(-1)[0])
     if x.dtype.kind in "iu":
-        yield x + 7
-        yield x - 9
+        yield np.asarray(x + 7)  # of rank 0 it is no array
+        yield np.asarray(x - 9)
 
 
 @on_each_op(BY_SHAPE)
