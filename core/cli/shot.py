@@ -16,7 +16,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write the picture. Raises GradstepError before a window is made for a bad file."""
     if args.out.suffix.lower() != ".png":
         suffix = args.out.suffix or "a file without a suffix"
-        raise usage(f"a shot is a .png, not {suffix}", f"write {args.out.with_suffix('.png')}")
+        better = args.out.with_suffix(".png") if args.out.name else args.out / "shot.png"
+        raise usage(f"a shot is a .png, not {suffix}", f"write {better}")
     path = None if args.file == START_PAGE else Path(args.file)
     if path is not None:
         read(path, budget(args))

@@ -93,6 +93,7 @@ class FastRun(Recording):
 
     def _bind_to(self, variables: Mapping[str, Any]) -> None:
         if isinstance(variables, VariableStore):
+            variables.own(self.plan.versions)
             self._bound_to, self._bound_version = variables, variables.version
         now = {name: self._starting(name, variables) for name in self.plan.versions}
         self._states_first = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,11 @@ class VariableStore(Mapping[str, Any]):
         self._arrays.update(arrays)
         self.version += 1
 
+    def own(self, names: Iterable[str]) -> None:
+        """Have arrays of its own of these variables, to be written to, where it holds others'."""
+        for name in self._lent.intersection(names):
+            self.set(name, self._arrays[name])
+
     def lay_side_by_side(self, names: Sequence[str]) -> None:
         """Put these variables, which are of one element type, one behind the other in memory."""
         arrays = [self._arrays[name] for name in names]
@@ -104,6 +109,7 @@ class VariableStore(Mapping[str, Any]):
             part[...] = array.reshape(-1)
             self._arrays[name] = part.reshape(array.shape)
         self._settled.update(names)
+        self._lent.difference_update(names)
         self.version += 1
 
     def _placed(self, array: Any) -> Any:

@@ -100,6 +100,7 @@ def test_doctor(cli: Cli) -> None:
 
 def test_shot_and_engine_usage(cli: Cli, tmp_path: Path) -> None:
     assert cli("shot", TUTORIAL, tmp_path / "a.jpg").status == 2
+    assert "write shot.png" in cli("shot", TUTORIAL, "").err
     assert cli("shot", tmp_path / "none.gradstep", tmp_path / "a.png").status == 1
     assert cli("shot", TUTORIAL, tmp_path / "a.png", "--size", "big").status == 2
     assert cli("engine").status == 2

@@ -65,6 +65,18 @@ def test_a_fast_profile_says_what_ran(cli: Cli) -> None:
     assert "gradients/e_grad/Identity" in rows["gradients/a_grad/Mul_1"]["also"]
 
 
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_every_example_is_measured_fast(cli: Cli, path: Path) -> None:
+    """A fast run writes to its variables, also to those that start as the document says."""
+    result = cli("profile", path, "--fast", "--runs", 1, "--trust", "--json")
+    recorded = cli("profile", path, "--runs", 1, "--trust", "--json")
+    assert result.status == recorded.status, result.out
+    if result.status == 0:
+        assert {row["op"] for row in result.json["rows"]}
+    else:  # the failure is the lesson
+        assert result.json == recorded.json
+
+
 def test_a_pass_left_out(cli: Cli) -> None:
     arguments = ("profile", TUTORIAL, "--fast", "--runs", 1, "--without", "simpler forms")
     found = cli(*arguments, "--json").json

@@ -47,3 +47,32 @@ def test_what_is_others_is_left_to_them() -> None:
     mine = held["w"]
     held.refill("w", np.full(2, 2, np.float32))
     assert held["w"] is mine
+
+
+def test_what_is_others_is_copied_to_be_written_to() -> None:
+    held, lent, kept = store(b=np.ones(1)), np.zeros(2, np.float32), np.zeros(1)
+    lent.flags.writeable = False
+    held.hold_all({"w": lent, "v": kept})
+    own, version = held["b"], held.version
+    held.own(["w", "b"])
+    assert held.version > version  # whoever works on its arrays has to look again
+    assert held["b"] is own
+    assert held["v"] is kept
+    held["w"][...] = 3
+    assert lent.tolist() == [0, 0]
+    mine, version = held["w"], held.version
+    held.own(["w", "b"])
+    assert held["w"] is mine
+    assert held.version == version
+
+
+def test_what_lies_side_by_side_is_its_own() -> None:
+    held, lent = store(), np.ones(2, np.float32)
+    held.hold_all({"w": lent, "v": lent})
+    held.lay_side_by_side(["w", "v"])
+    mine = held["w"]
+    held.own(["w", "v"])
+    assert held["w"] is mine
+    held.refill("w", np.zeros(2, np.float32))
+    assert held["w"] is mine
+    assert lent.tolist() == [1, 1]
