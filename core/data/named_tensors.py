@@ -41,14 +41,17 @@ class NamedTensors(Protocol):
 def open_tensors(path: Path, budget: Budget) -> Iterator[NamedTensors]:
     """The tensors of a file; of a checkpoint, by what its files' names begin with; of the newest
     one in a folder. To be read inside. Raises GradstepError: FileError, OverBudgetError."""
-    found = _newest(path) if path.is_dir() else path
-    if found.suffix == INDEX or Path(f"{found}{INDEX}").exists() or is_slice_table(found):
+    found = path
+    try:
+        if path.is_dir():
+            found = _newest(path)
+        is_index = found.suffix == INDEX or Path(f"{found}{INDEX}").exists()
+        file = None if is_index or is_slice_table(found) else RegularFile(found)
+    except (OSError, ValueError) as error:  # already of a name that no file can have
+        raise unreadable(found, error) from None
+    if file is None:
         yield CheckpointTensors(found, budget)
         return
-    try:
-        file = RegularFile(found)
-    except (OSError, ValueError) as error:
-        raise unreadable(found, error) from None
     with file:
         yield _tensors(file, budget)
 

@@ -1,4 +1,4 @@
-"""`./dev fuzz`: files, texts and wires as nobody meant them, and what becomes of them."""
+"""`./dev fuzz`: files, texts, commands and wires as nobody meant them, and what becomes of them."""
 
 from __future__ import annotations
 

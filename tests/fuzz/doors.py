@@ -8,6 +8,8 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.cli.arguments.feed_args import parse_feed
 from gradstep.core.cli.console.console import Console, console_commands
 from gradstep.core.cli.debug import script_lines
@@ -29,7 +31,7 @@ from gradstep.core.io import export_document, format_table
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
-from tests.fuzz import odd
+from tests.fuzz import command_lines, odd
 from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES
 from tests.fuzz.expressions import expression
@@ -46,6 +48,10 @@ def case(dice: Random, only: str = "") -> Case:
 
 def expression_case(dice: Random) -> Case:
     return case(dice, ".expression")
+
+
+def command_case(dice: Random) -> Case:
+    return case(dice, ".command")
 
 
 def try_text(suffix: str, text: str) -> None:
@@ -96,7 +102,7 @@ def _try_expression(text: str) -> None:
         session = _session(base)
         frame = session.frame()
         for subject in (None, TensorRef(session.plan.steps[0].op.name)):
-            _asked(parsed.evaluate, Scope(frame, subject))
+            np.asarray(_asked(parsed.evaluate, Scope(frame, subject)))  # as its readers do
             _asked(parsed.holds, Scope(frame, subject))
 
 
@@ -264,6 +270,7 @@ _MAKERS: Mapping[str, Callable[[Random, list[str]], str]] = {
     ".name": _name,
     ".code": _code,
     ".words": _words,
+    ".command": lambda dice, names: command_lines.line(dice),
 }
 _OFTEN = (".expression",) * 10 + (".console", ".feed", ".feed", ".name", ".code", ".words")
 _TRIERS: Mapping[str, Callable[[str], None]] = {
@@ -273,4 +280,5 @@ _TRIERS: Mapping[str, Callable[[str], None]] = {
     ".name": _try_name,
     ".code": _try_code,
     ".words": _try_words,
+    ".command": command_lines.try_line,
 }

@@ -38,6 +38,7 @@ def kinds() -> Mapping[str, Kind]:
         "onnx": Kind(lambda seed, n: onnx_mutants.case(dice("onnx", seed, n))),
         "text": Kind(lambda seed, n: doors.case(dice("text", seed, n)), 10_000),
         "expressions": Kind(lambda seed, n: doors.expression_case(dice("text", seed, n)), 10_000),
+        "commands": Kind(lambda seed, n: doors.command_case(dice("commands", seed, n))),
         "wires": Kind(lambda seed, n: wires.case(n), 5000, wires.count),
         "bombs": Kind(lambda seed, n: _bomb(n), len(BOMBS), lambda: len(BOMBS)),
     }

@@ -61,7 +61,10 @@ def test_whatever_happens_to_a_case_is_told_and_the_others_are_tried() -> None:
     assert cases == 6
 
 
-@pytest.mark.parametrize("make", [documents.case, graphdefs.case, onnx_mutants.case, doors.case])
+@pytest.mark.parametrize(
+    "make",
+    [documents.case, graphdefs.case, onnx_mutants.case, doors.case, doors.command_case],
+)
 def test_a_case_is_the_same_each_time(make: Any) -> None:
     for number in range(20):
         assert make(dice("any", 1, number)) == make(dice("any", 1, number))
@@ -151,7 +154,13 @@ def test_every_wire_has_a_number() -> None:
 
 @pytest.mark.parametrize(
     ("make", "count"),
-    [(doors.case, 60), (documents.case, 15), (graphdefs.case, 15), (onnx_mutants.case, 20)],
+    [
+        (doors.case, 60),
+        (doors.command_case, 40),
+        (documents.case, 15),
+        (graphdefs.case, 15),
+        (onnx_mutants.case, 20),
+    ],
 )
 @pytest.mark.slow
 def test_a_small_campaign(make: Any, count: int) -> None:
@@ -161,6 +170,18 @@ def test_a_small_campaign(make: Any, count: int) -> None:
             try_case(case, heavy=False)
         except Exception as error:
             raise AssertionError(f"case {number}: {failure_of(error).key}") from error
+
+
+def test_a_command_that_nobody_foresaw_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradstep.core.cli import diff
+
+    folder, before = Path.cwd(), dict(os.environ)
+    case = Case(".command", b"diff\nHERE/gather.gradstep\nHERE/gather.gradstep")
+    try_case(case, heavy=False)
+    monkeypatch.setattr(diff, "execute", lambda args, app: {}[args.file])
+    with pytest.raises(KeyError):
+        try_case(case, heavy=False)
+    assert (Path.cwd(), dict(os.environ)) == (folder, before)
 
 
 def test_bytes_decide_a_case_and_few_of_them_make_one_as_well() -> None:

@@ -28,7 +28,9 @@ def distance(left: np.ndarray, right: np.ndarray) -> float:
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, a - b)
         size = max(_norm(a), _norm(b))
         found = _norm_of(apart)
-    return found / size if found else 0.0
+    if not found:
+        return 0.0
+    return found / size if size else np.inf
 
 
 def arrangements(left: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:

@@ -56,5 +56,7 @@ def test_distances() -> None:
     nan = np.array([np.nan, 1.0])
     assert distance(nan, nan) == 0
     assert not distance(nan, one) < np.inf
+    assert distance(np.full(2, np.nan), np.zeros(2)) == np.inf
+    assert distance(np.zeros(2), np.array([np.inf, 0.0])) == np.inf
     assert distance(1j * one, 1j * one) == 0
     assert distance(1j * one, -1j * one) == 2

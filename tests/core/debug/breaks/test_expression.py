@@ -182,7 +182,10 @@ def test_everything_else_is_refused(text: str) -> None:
     assert caught.value.kind == "ExpressionError"
 
 
-@pytest.mark.parametrize("text", ["value[9]", "x['b:0'] + value[:, :0]", "min(x['empty:0'])"])
+@pytest.mark.parametrize(
+    "text",
+    ["value[9]", "x['b:0'] + value[:, :0]", "min(x['empty:0'])", "(value, grad, x['b:0'][1:])"],
+)
 def test_values_that_do_not_fit_are_an_error_with_the_text(text: str) -> None:
     with pytest.raises(GradstepError) as caught:
         evaluate(text)
@@ -192,4 +195,14 @@ def test_values_that_do_not_fit_are_an_error_with_the_text(text: str) -> None:
 @given(st.text(alphabet="valuegrdx[](){}'\":0123456789.+-*/<>=!~&|^%@, \nandornot_", max_size=60))
 def test_no_text_does_anything_but_give_a_value_or_an_error(text: str) -> None:
     with suppress(GradstepError):
+        np.asarray(evaluate(text))  # as whoever counts, draws or compares it does
+
+
+@pytest.mark.parametrize("text", ["(value, value[1:])", "(value, 1)", "((1, 2), value)"])
+def test_parts_of_several_shapes_are_no_value_and_no_condition(text: str) -> None:
+    with pytest.raises(GradstepError, match="its parts have no shape in common"):
         evaluate(text)
+    with pytest.raises(GradstepError, match="its parts have no shape in common"):
+        parse(text).holds(Scope(Known(), TensorRef.parse("a")))
+    with pytest.raises(GradstepError, match="no shape in common"):
+        evaluate(f"any({text}) or 1")

@@ -352,6 +352,7 @@ def test_it_counts_what_it_does_not_list(countdown: Program) -> None:
         ("value[3, 4] > 1", "cannot evaluate"),
         ('written(x["n"] + 1)', "written"),
         ("written(value)", "written"),
+        ('(x["y"], (1, 2))', "no shape in common"),
     ],
 )
 def test_what_is_wrong_is_said(countdown: Program, text: str, why: str) -> None:

@@ -1,0 +1,5 @@
+profile
+HERE/assign_in_loop.gradstep
+--fast
+--runs
+1

@@ -1,0 +1,2 @@
+shot
+HERE/tutorial.gradstep

@@ -1,0 +1,5 @@
+query
+HERE/gather.gradstep
+((x['indices'])[1:], value)
+--override
+params=Identity
