@@ -7,85 +7,75 @@ import io
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
+from gradstep.core.checks.doctor.lint_table import BY_CODE
 from gradstep.core.cli.command_line import main, verb_parser
 from gradstep.core.cli.command_table import VERBS
-from gradstep.core.document.document import Document
-from gradstep.core.io.native import gradstep_file
+from gradstep.core.engine.passes.pass_pipeline import PASSES
+from gradstep.core.io.format_table import suffixes_written
 from gradstep.main import Gradstep
 from tests.fuzz import odd
-from tests.fuzz.examples import EXAMPLES
+from tests.fuzz.console_scripts import console_script
+from tests.fuzz.examples import EXAMPLES, document
 from tests.fuzz.expressions import expression
+from tests.fuzz.wires import examples
 
 HERE = "HERE"  # in place of the folder that a line works in
 # These wait for others, make windows, install themselves, or keep machines busy on purpose.
-ELSEWHERE = frozenset({"engine", "follow", "desktop", "tour", "shot", "sweep"})
+_ELSEWHERE = frozenset({"engine", "follow", "desktop", "tour", "shot", "sweep"})
 _SECONDS = "3"  # that a command may take, as it is told
-_OUT = (".gradstep", ".pb", ".pbtxt", ".onnx", ".py", ".torch.py", ".numpy.py", ".dot", ".npz",
-        ".gradrec", ".csv", "", "/x")  # fmt: skip
+_OUT = (*suffixes_written(is_drawn=False), ".npz", ".gradrec", ".csv", "", "/x")
 _DEVICES = ("cpu", "cpu:native", "emulate:jax", "emulate:torch", "emulate:cupy", "recorded", "gpu",
             "torch:cpu", "emulate:", "nothing")  # fmt: skip
 _ROWS = ("@circles:x", "@xor:x", "@line:x | standardise", "normal(0, 1)", "[[1, 2], [3, 4]]", "[1]")
 _LITERALS = ("1", "-2.5", "[1, 2]", "[[1, 2], [3, 4]]", "normal(0, 0.1, seed=1)", "zeros()", "nan")
 _OPTIMIZERS = ("l2(1e-4)", "decoupled(0.01)", "global_norm(1)", "norm(1)", "value(0.1)", "",
                "exponential_decay(10, 0.9)", "warmup(3) * cosine_decay(9)")  # fmt: skip
-_PASSES = ("dead code", "simpler forms", "constant folding", "results straight into variables")
+_LEFT_OUT = (*(made.name for made in PASSES), *BY_CODE, "none")
 _SIZES = ("1MiB", "64MiB", "4GiB", "0", "1")
 
 Make = Callable[[Random, str], str]
 
 
-@cache
-def _files() -> list[str]:
-    return sorted(path.name for path in EXAMPLES.glob("*.gradstep"))
-
-
-@cache
-def _document(file: str) -> Document:
-    return gradstep_file.load(EXAMPLES / file)
-
-
 def line(dice: Random) -> str:
     """A command with its arguments, one in each line of the text."""
-    verb = dice.choice([name for name in VERBS if name not in ELSEWHERE])
-    file = dice.choice(_files())
+    verb = dice.choice([name for name in VERBS if name not in _ELSEWHERE])
+    example = dice.choice(examples())
     actions = [a for a in verb_parser(verb)._actions if not isinstance(a, argparse._HelpAction)]
     words = [verb]
     for action in actions:
         if not action.option_strings:
-            words += _positional(dice, action, file)
+            words += _positional(dice, action, example)
     options = [a for a in actions if a.option_strings and "--sandbox" not in a.option_strings]
     for action in dice.sample(options, min(len(options), dice.choice((0, 1, 1, 2, 3, 4)))):
-        words += _option(dice, action, file)
+        words += _option(dice, action, example)
     if any("--timeout" in action.option_strings for action in options):
         words += ["--timeout", _SECONDS]
     return "\n".join(" ".join(word.splitlines()) for word in words)
 
 
-def _positional(dice: Random, action: argparse.Action, file: str) -> list[str]:
+def _positional(dice: Random, action: argparse.Action, example: str) -> list[str]:
     if action.choices:
         return [dice.choice([*map(str, action.choices)])]
     match action.dest:
         case "file":
-            return [f"{HERE}/{file if dice.random() < 0.97 else 'none.pb'}"]
+            return [f"{HERE}/{example if dice.random() < 0.97 else 'none'}.gradstep"]
         case "other":
-            other = dice.choice((file, dice.choice(_files())))
-            return [f"{HERE}/{other}"]
+            other = dice.choice((example, dice.choice(examples())))
+            return [f"{HERE}/{other}.gradstep"]
         case "out":
-            return [_out(dice, file)]
+            return [_out(dice, example)]
         case "expression":
-            return [_expression(dice, file)]
+            return [_expression(dice, example)]
     return [] if action.nargs in ("?", "*") else [HERE]
 
 
-def _option(dice: Random, action: argparse.Action, file: str) -> list[str]:
+def _option(dice: Random, action: argparse.Action, example: str) -> list[str]:
     option = dice.choice(action.option_strings)
     if action.nargs == 0:
         return [option]
@@ -93,87 +83,71 @@ def _option(dice: Random, action: argparse.Action, file: str) -> list[str]:
         return [option, dice.choice([*map(str, action.choices)])]
     make = _VALUES.get(option, _number)
     count = dice.choice((1, 1, 2)) if action.nargs == "+" else 1
-    values = [
-        odd.text(dice, []) if dice.random() < 0.05 else make(dice, file) for _ in range(count)
-    ]
-    return [option, *values]
+    return [option, *(_value(dice, make, example) for _ in range(count))]
 
 
-def _value(dice: Random, make: Make, file: str) -> str:
-    return odd.text(dice, []) if dice.random() < 0.05 else make(dice, file)
+def _value(dice: Random, make: Make, example: str) -> str:
+    return odd.text(dice, []) if dice.random() < 0.05 else make(dice, example)
 
 
 # -- values, by the option they are of ------------------------------------------------------------
 
 
-def _node(dice: Random, file: str) -> str:
-    return odd.text(dice, [*_document(file).graph.operations])
+def _node(dice: Random, example: str) -> str:
+    return odd.text(dice, [*document(example).graph.operations])
 
 
-def _tensor(dice: Random, file: str) -> str:
+def _tensor(dice: Random, example: str) -> str:
     """Mostly what the document itself asks about."""
-    document = _document(file)
-    asked = [*map(str, (*document.request.of, *document.request.wrt, *document.fetches))]
-    return dice.choice(asked) if asked and dice.random() < 0.6 else _node(dice, file)
+    request, fetches = document(example).request, document(example).fetches
+    asked = [*map(str, (*request.of, *request.wrt, *fetches))]
+    return dice.choice(asked) if asked and dice.random() < 0.6 else _node(dice, example)
 
 
-def _scope(dice: Random, file: str) -> str:
-    return _node(dice, file).partition("/")[0]
+def _scope(dice: Random, example: str) -> str:
+    return _node(dice, example).partition("/")[0]
 
 
-def _feed(dice: Random, file: str) -> str:
-    document = _document(file)
-    fed = [op.name for op in document.graph if op.type in ("Placeholder", "VariableV2", "Const")]
+def _feed(dice: Random, example: str) -> str:
+    graph = document(example).graph
+    fed = [op.name for op in graph if op.type in ("Placeholder", "VariableV2", "Const")]
     return f"{odd.text(dice, fed)}={dice.choice(_LITERALS)}"
 
 
-def _rows(dice: Random, file: str) -> str:
-    return f"{odd.text(dice, [op.name for op in _document(file).graph])}={dice.choice(_ROWS)}"
+def _rows(dice: Random, example: str) -> str:
+    return f"{odd.text(dice, [op.name for op in document(example).graph])}={dice.choice(_ROWS)}"
 
 
-def _override(dice: Random, file: str) -> str:
-    graph = _document(file).graph
+def _override(dice: Random, example: str) -> str:
+    graph = document(example).graph
     target = odd.text(dice, [*graph.operations, *{op.type for op in graph}])
-    return f"{target}={odd.text(dice, ['Identity', 'Zero', 'Sub', *_document(file).code])}"
+    return f"{target}={odd.text(dice, ['Identity', 'Zero', 'Sub', *document(example).code])}"
 
 
-def _place(dice: Random, file: str) -> str:
-    return f"{_node(dice, file)}={dice.choice(('', *_DEVICES))}"
+def _place(dice: Random, example: str) -> str:
+    return f"{_node(dice, example)}={dice.choice(('', *_DEVICES))}"
 
 
-def _expression(dice: Random, file: str) -> str:
-    return expression(dice, [*_document(file).graph.operations], 3)
+def _expression(dice: Random, example: str) -> str:
+    return expression(dice, [*document(example).graph.operations], 3)
 
 
-def _out(dice: Random, file: str) -> str:
+def _out(dice: Random, example: str) -> str:
     if dice.random() < 0.1:
-        return dice.choice((f"{HERE}/{file}", HERE, "", "-"))
+        return dice.choice((f"{HERE}/{example}.gradstep", HERE, "", "-"))
     return f"{HERE}/out{dice.choice(_OUT)}"
 
 
-def _script(dice: Random, file: str) -> str:
-    words = (
-        "step",
-        "continue",
-        "back",
-        "run",
-        "where",
-        "print",
-        "watch",
-        "break",
-        "why",
-        "train 2",
-    )
-    lines = (dice.choice(words) for _ in range(dice.randrange(1, 5)))
-    return "; ".join(f"{each} {_tensor(dice, file)}" if len(each) > 4 else each for each in lines)
+def _script(dice: Random, example: str) -> str:
+    return console_script(dice, [*document(example).graph.operations])
 
 
-def _number(dice: Random, file: str) -> str:
+def _number(dice: Random, example: str) -> str:
     return str(odd.number(dice)) if dice.random() < 0.2 else str(dice.randrange(1, 4))
 
 
 def _one_of(*choices: str) -> Make:
-    return lambda dice, file: dice.choice(choices)
+    return lambda dice, example: dice.choice(choices)
 
 
 _VALUES: Mapping[str, Make] = {
@@ -192,7 +166,7 @@ _VALUES: Mapping[str, Make] = {
     "--place": _place,
     "--script": _script,
     "--kernels": _one_of("auto", "numba", "scipy", "onednn", "none"),
-    "--without": _one_of(*_PASSES, "L1", "unused"),
+    "--without": _one_of(*_LEFT_OUT),
     "--memory": _one_of(*_SIZES),
     "--text": _one_of("it holds", "", "<b>"),
     "--tag": _one_of("loss", "*"),
@@ -204,11 +178,12 @@ _VALUES: Mapping[str, Make] = {
 
 
 def try_line(text: str) -> None:
-    """Do what it says, in a folder of its own. Raises whatever is no GradstepError."""
-    with tempfile.TemporaryDirectory() as folder, _alone_in(Path(folder)):
-        words = [word.replace(HERE, folder) for word in text.split("\n")]
-        for name in {Path(word).name for word in words} & {*_files()}:
-            shutil.copy(EXAMPLES / name, folder)
+    """Do what it says, in the folder that one stands in. Raises whatever is no GradstepError."""
+    here, words = Path.cwd(), text.split("\n")
+    for name in examples():
+        if f"{HERE}/{name}.gradstep" in words:
+            shutil.copy(EXAMPLES / f"{name}.gradstep", here)
+    with _unforeseen_raised(here / "own"):
         said = io.StringIO()  # which cannot be muted, as is done where an OSError comes out whole
         with (
             redirect_stdout(said),
@@ -216,7 +191,7 @@ def try_line(text: str) -> None:
             patch.object(sys, "stdin", io.StringIO()),
         ):
             try:
-                main(words, Gradstep())
+                main([word.replace(HERE, str(here)) for word in words], Gradstep())
             except SystemExit as end:
                 if end.code not in (0, 2):  # of argparse
                     raise AssertionError(f"it ended with {end.code}") from end
@@ -225,14 +200,9 @@ def try_line(text: str) -> None:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Nothing of this user's is read or written, and what nobody foresaw is raised."""
-    places = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"), folder)
-    own = {name: str(place / "own") for name, place in places.items()}
-    before = Path.cwd()
+def _unforeseen_raised(home: Path) -> Iterator[None]:
+    """What nobody foresaw is raised, and the user's own places are in `home`."""
+    places = "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"
+    own = dict.fromkeys(places, str(home))
     with patch.dict(os.environ, {**own, "GRADSTEP_TRACEBACK": "1"}):
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(before)
+        yield

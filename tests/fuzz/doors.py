@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cli.arguments.feed_args import parse_feed
-from gradstep.core.cli.console.console import Console, console_commands
+from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.debug import script_lines
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.expression import Scope, parse
@@ -19,7 +19,7 @@ from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document import document_edits
-from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.document.function_lookup import functions_in, meant
 from gradstep.core.document.request_edits import set_request
 from gradstep.core.document.required_python import missing_code
@@ -33,10 +33,11 @@ from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 from tests.fuzz import command_lines, odd
 from tests.fuzz.case import MARK, Case
-from tests.fuzz.examples import EXAMPLES
+from tests.fuzz.console_scripts import console_script
+from tests.fuzz.examples import document
 from tests.fuzz.expressions import expression
+from tests.fuzz.own_folder import own_folder
 
-_WORDS = [word for each in console_commands() for word in (each.name, *each.aliases)]
 _BASES = ("tutorial", "while_loop", "cond_gradients", "queue_deadlock", "learning_rates")
 
 
@@ -55,26 +56,22 @@ def command_case(dice: Random) -> Case:
 
 
 def try_text(suffix: str, text: str) -> None:
-    """Raises whatever is no GradstepError."""
-    _TRIERS[suffix](text)
-
-
-@cache
-def _document(name: str) -> Document:
-    return gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+    """Raises whatever is no GradstepError. Commands that are typed may write files."""
+    with own_folder():
+        _TRIERS[suffix](text)
 
 
 @cache
 def _session(name: str) -> DebugSession:
     """At the end of its first run, to be looked at only."""
-    session = DebugSession(derive(_document(name)))
+    session = DebugSession(derive(document(name)))
     session.continue_()
     return session
 
 
 @cache
 def _names() -> list[str]:
-    return [name for base in _BASES for name in _document(base).graph.operations]
+    return [name for base in _BASES for name in document(base).graph.operations]
 
 
 def _asked(action: Callable[..., Any], *arguments: Any) -> Any:
@@ -109,32 +106,9 @@ def _try_expression(text: str) -> None:
 # -- the terminal's debugger -----------------------------------------------------------------------
 
 
-def _console(dice: Random, names: list[str]) -> str:
-    lines = []
-    for _ in range(dice.randrange(1, 7)):
-        word = dice.choice(_WORDS)
-        rest = [_argument(dice, names) for _ in range(dice.choice((0, 1, 1, 2, 3)))]
-        line = " ".join([word, *rest])
-        lines.append(odd.slip(dice, line) if dice.random() < 0.1 else line)
-    return dice.choice(("\n", ";", "; ")).join(lines)
-
-
-def _argument(dice: Random, names: list[str]) -> str:
-    what = dice.randrange(6)
-    if what == 0:
-        return f"{abs(odd.whole(dice)) % 40}:{abs(odd.whole(dice)) % 40}"
-    if what == 1:
-        return f"0:{dice.randrange(20)}/{odd.whole(dice)}:{dice.randrange(9)}"
-    if what == 2:
-        return f"if {expression(dice, names, 3)}"
-    if what == 3:
-        return dice.choice(("gradient", "scope", "type", "phase", "all", "main", "b", "w=v", "x/="))
-    return odd.text(dice, names)
-
-
 def _try_console(text: str) -> None:
     base = _BASES[len(text) % len(_BASES)]
-    program = drop_unfinished(derive(_document(base)))
+    program = drop_unfinished(derive(document(base)))
     console = Console(Scheduler(program, limit_bytes=8 << 20), _no_other, ())
     for line in script_lines(f"{text}\n;where"):
         reply = _asked(console.execute, line)
@@ -187,7 +161,7 @@ def _literal(dice: Random, depth: int = 0) -> str:
 
 def _try_feed(text: str) -> None:
     for base in ("tutorial", "cond_gradients"):
-        graph = _document(base).graph
+        graph = document(base).graph
         given = _asked(parse_feed, text, graph)
         if given is not None:
             _asked(feed_arrays, graph, dict([given]))
@@ -198,20 +172,20 @@ def _name(dice: Random, names: list[str]) -> str:
 
 
 def _try_name(text: str) -> None:
-    tutorial = _document("tutorial")
+    tutorial = document("tutorial")
     ref = _asked(TensorRef.parse, text)
     _asked(Edge.parse, text)
     _asked(document_edits.rename_operation, tutorial, "a", text)
     _asked(document_edits.rename_operation, tutorial, text, "a")
     _asked(rename, tutorial.graph, "a", text)
-    _asked(rename_scope, _document("while_loop").graph, "while", text)
+    _asked(rename_scope, document("while_loop").graph, "while", text)
     _asked(set_request, tutorial, [text], ["c"])
     _asked(document_edits.toggle_breakpoint, tutorial, text)
     for edge in (Edge(text, 0), Edge("a", len(text))):
         _asked(document_edits.disconnect, tutorial, edge)
         if ref is not None:
             _asked(document_edits.connect, tutorial, ref, edge)
-    session = DebugSession(derive(_document("while_loop")))
+    session = DebugSession(derive(document("while_loop")))
     _asked(session.run_to, text)
     _asked(session.set_breakpoints, [Breakpoint(text)])
     _asked(session.continue_)
@@ -234,10 +208,10 @@ def _code(dice: Random, names: list[str]) -> str:
 
 
 def _try_code(text: str) -> None:
-    document = _document("tutorial")
+    tutorial = document("tutorial")
     for kind in CodeKind:
         item = CodeItem("odd", kind, text)
-        changed = document_edits.set_code(document, item)
+        changed = document_edits.set_code(tutorial, item)
         _asked(export_document.to_bytes, changed, ".py")
         _asked(export_document.to_bytes, changed, ".gradstep")
         _asked(missing_code, changed)
@@ -255,7 +229,7 @@ def _words(dice: Random, names: list[str]) -> str:
 
 
 def _try_words(text: str) -> None:
-    changed = document_edits.set_note(_document("tutorial"), text, text, text, text)
+    changed = document_edits.set_note(document("tutorial"), text, text, text, text)
     for suffix in format_table.suffixes_written(is_drawn=False):
         data = _asked(export_document.to_bytes, changed, suffix)
         if suffix == ".gradstep" and data is not None:
@@ -265,7 +239,7 @@ def _try_words(text: str) -> None:
 
 _MAKERS: Mapping[str, Callable[[Random, list[str]], str]] = {
     ".expression": _expression,
-    ".console": _console,
+    ".console": console_script,
     ".feed": _feed,
     ".name": _name,
     ".code": _code,

@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from gradstep.core.document.document import Document
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.declare.table import all_ops
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -35,6 +37,12 @@ def unpacked(data: bytes) -> Members:
 @cache
 def example(name: str) -> Members:
     return unpacked((EXAMPLES / name).read_bytes())
+
+
+@cache
+def document(name: str) -> Document:
+    """That of an example, named without its suffix."""
+    return gradstep_file.load(EXAMPLES / f"{name}.gradstep")
 
 
 @cache

@@ -14,6 +14,7 @@ import pytest
 from gradstep.core.io.native import gradstep_file
 from tests.fuzz import documents, doors, graphdefs, onnx_mutants, wires
 from tests.fuzz.case import MARK, Case, dice
+from tests.fuzz.examples import document
 from tests.fuzz.failure import ROOT, failure_of
 from tests.fuzz.guided import Chosen
 from tests.fuzz.pipeline import read, try_case
@@ -83,7 +84,7 @@ def test_code_that_runs_unasked_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     """`derive` lets it run here."""
     from gradstep.core.host import engine_service
 
-    example = wires.document("custom_grad_identity")
+    example = document("custom_grad_identity")
     (name, item), *_ = example.code.items()
     changed = example.with_(code={name: type(item)(name, item.kind, MARK + item.source)})
     case = Case(".gradstep", gradstep_file.to_bytes(changed))

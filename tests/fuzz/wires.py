@@ -15,7 +15,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from tests.fuzz.case import Case
-from tests.fuzz.examples import EXAMPLES
+from tests.fuzz.examples import EXAMPLES, document
 
 _STRIDE = 7919  # neighbours in number are far apart
 _EXPORTED = 8  # of so many cases one is exported: that takes as long as all the rest
@@ -26,11 +26,6 @@ def examples() -> list[str]:
     """By size, the small ones first."""
     files = sorted(EXAMPLES.glob("*.gradstep"), key=lambda f: f.stat().st_size)
     return [file.stem for file in files]
-
-
-@cache
-def document(example: str) -> Document:
-    return gradstep_file.load(EXAMPLES / f"{example}.gradstep")
 
 
 def wires(graph: Graph) -> list[Edge]:

@@ -98,8 +98,7 @@ class Expression:
     runs_back: int = 0
 
     def evaluate(self, scope: Scope, guarded: bool = False) -> Any:
-        """A NumPy array or scalar, a bool or a tuple, of which an array can be made; None while
-        something in it is missing.
+        """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
         guarded: NumPy is told already not to warn. Raises GradstepError when the values do not fit
         the expression."""
         if guarded:
@@ -114,8 +113,7 @@ class Expression:
 
     def _computed(self, term: _Term, scope: Scope) -> Any:
         try:
-            found = term(scope)
-            return _of_one_shape(found) if type(found) is tuple else found
+            return term(scope)
         except _MissingError:
             return None
         except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
@@ -183,17 +181,7 @@ def _error(text: str, why: str) -> GradstepError:
 
 
 def _truth(x: Any) -> bool:
-    return bool(np.any(_of_one_shape(x) if type(x) is tuple else x))
-
-
-def _of_one_shape(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`parts`. Raises ValueError where they are no array together, as each reader of them needs."""
-    try:
-        np.asarray(parts)
-    except ValueError:
-        shapes = ", ".join(str(list(np.shape(part))) for part in parts)
-        raise ValueError(f"its parts have no shape in common: {shapes}") from None
-    return parts
+    return bool(np.any(x))
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -444,7 +432,17 @@ def _comparison(node: ast.Compare) -> _Term:
 
 def _tuple(node: ast.Tuple | ast.List) -> _Term:
     items = [_compile(item) for item in node.elts]
-    return lambda scope: tuple(item(scope) for item in items)
+    return lambda scope: _of_one_shape(tuple(item(scope) for item in items))
+
+
+def _of_one_shape(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`parts`. Raises ValueError where they are no array together, as each reader of them needs."""
+    try:
+        np.asarray(parts)
+    except ValueError:
+        shapes = ", ".join(str(list(np.shape(part))) for part in parts)
+        raise ValueError(f"its parts have no shape in common: {shapes}") from None
+    return parts
 
 
 _COMPILERS: Mapping[type[ast.expr], Callable[[Any], _Term]] = {
