@@ -432,6 +432,8 @@ def _comparison(node: ast.Compare) -> _Term:
 
 def _tuple(node: ast.Tuple | ast.List) -> _Term:
     items = [_compile(item) for item in node.elts]
+    if all(isinstance(item, ast.Constant) for item in node.elts):  # as what a shape is held against
+        return lambda scope: tuple(item(scope) for item in items)
     return lambda scope: _of_one_shape(tuple(item(scope) for item in items))
 
 
