@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -40,6 +41,9 @@ class PassedPlaces:
         self._counting = [
             (p, place.breakpoint, place.after) for p, places in counting.items() for place in places
         ]
+        # How often each may be hit when all is come to once: also where another one may stop.
+        everywhere = at.values() if self._counting else ()
+        self._here = Counter(place.breakpoint for places in everywhere for place in places)
         self._passed: Sequence[Passed] = ()
         self._at: Mapping[int, Sequence[Passed]] = {}
         self._epoch: object = None
@@ -69,11 +73,12 @@ class PassedPlaces:
     def _sort(self) -> None:
         """Pass those that cannot be hit often enough when everything here is come to once more, and
         the others too."""
-        hits, every = self._hits, len(self._counting)
+        hits = self._hits
         if self._epoch is hits.epoch and hits.noted <= self._until:
             return
-        left = {b: b.hits - 1 - len(hits.places(b)) for _, b, _ in self._counting}
-        near = {position for position, b, _ in self._counting if left[b] < every}
+        counting = {b for _, b, _ in self._counting}
+        spare = {b: b.hits - 1 - len(hits.places(b)) - self._here[b] for b in counting}
+        near = {position for position, b, _ in self._counting if spare[b] < 0}
         far = [each for each in self._counting if each[0] not in near]
         at: dict[int, list[Passed]] = {}
         for position, b, after in far:
@@ -82,4 +87,4 @@ class PassedPlaces:
         self._passed = [each for p, passed in at.items() if p for each in passed]
         self._halts = [position for position in self._positions if position not in at]
         self._epoch = hits.epoch
-        self._until = hits.noted + min((left[b] for _, b, _ in far), default=sys.maxsize) - every
+        self._until = hits.noted + min((spare[b] for _, b, _ in far), default=sys.maxsize)

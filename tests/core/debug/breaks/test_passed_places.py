@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
@@ -47,6 +47,14 @@ def moved(found: DebugSession, move: str, number: int) -> tuple[str, Stop]:
     return position(stop), stop
 
 
+@example(
+    nested,
+    [
+        Breakpoint("AddV2", BreakpointKind.TYPE, hits=5),
+        Breakpoint("AddV2", BreakpointKind.TYPE, "sum(value) > 2"),
+    ],
+    [("continue_", 0, False)],
+)  # which is hit, in one iteration, where the other may stop, and then where it is alone
 @given(
     st.sampled_from([power, nested, branched]),
     BREAKPOINTS,
