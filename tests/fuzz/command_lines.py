@@ -27,17 +27,21 @@ from tests.fuzz.wires import examples
 
 HERE = "HERE"  # in place of the folder that a line works in
 # These wait for others, make windows, install themselves, or keep machines busy on purpose.
-_ELSEWHERE = frozenset({"engine", "follow", "desktop", "tour", "shot", "sweep"})
+_ELSEWHERE = frozenset({"engine", "follow", "desktop", "tour", "shot"})
 _SECONDS = "3"  # that a command may take, as it is told
 _OUT = (*suffixes_written(is_drawn=False), ".npz", ".gradrec", ".csv", "", "/x")
 _DEVICES = ("cpu", "cpu:native", "emulate:jax", "emulate:torch", "emulate:cupy", "recorded", "gpu",
             "torch:cpu", "emulate:", "nothing")  # fmt: skip
 _ROWS = ("@circles:x", "@xor:x", "@line:x | standardise", "normal(0, 1)", "[[1, 2], [3, 4]]", "[1]")
 _LITERALS = ("1", "-2.5", "[1, 2]", "[[1, 2], [3, 4]]", "normal(0, 0.1, seed=1)", "zeros()", "nan")
+_RANGES = ("0.01:1:log3", "0:1:lin2", "0:1:2", "1:10:log", "-1:1:log2", "1:1:3", "0.1", "16,32",
+           "{hidden}", "glorot_uniform([2, {hidden}])", "1:2:3:4", ":", "he_normal()")  # fmt: skip
 _OPTIMIZERS = ("l2(1e-4)", "decoupled(0.01)", "global_norm(1)", "norm(1)", "value(0.1)", "",
                "exponential_decay(10, 0.9)", "warmup(3) * cosine_decay(9)")  # fmt: skip
 _LEFT_OUT = (*(made.name for made in PASSES), *BY_CODE, "none")
 _SIZES = ("1MiB", "64MiB", "4GiB", "0", "1")
+
+_NEEDED = {"sweep": "--set"}  # without it hardly anything of the command is tried
 
 Make = Callable[[Random, str], str]
 
@@ -52,7 +56,9 @@ def line(dice: Random) -> str:
         if not action.option_strings:
             words += _positional(dice, action, example)
     options = [a for a in actions if a.option_strings and "--sandbox" not in a.option_strings]
-    for action in dice.sample(options, min(len(options), dice.choice((0, 1, 1, 2, 3, 4)))):
+    drawn = dice.sample(options, min(len(options), dice.choice((0, 1, 1, 2, 3, 4))))
+    needed = [a for a in options if _NEEDED.get(verb) in a.option_strings and dice.random() < 0.9]
+    for action in (*needed, *drawn):
         words += _option(dice, action, example)
     if any("--timeout" in action.option_strings for action in options):
         words += ["--timeout", _SECONDS]
@@ -118,6 +124,18 @@ def _rows(dice: Random, example: str) -> str:
     return f"{odd.text(dice, [op.name for op in document(example).graph])}={dice.choice(_ROWS)}"
 
 
+def _setting(dice: Random, example: str) -> str:
+    """Of a sweep."""
+    graph = document(example).graph
+    valued = [op.name for op in graph if op.type in ("Placeholder", "VariableV2", "Const")]
+    attributes = [f"{op.name}.{name}" for op in graph for name in op.attrs]
+    known = ("learning_rate", "train_1.beta1", "batch", "hidden", "train")
+    of_optimizer = [name for one in document(example).optimizers for name in one.hyper]
+    name = odd.text(dice, dice.choice([n for n in (valued, attributes, of_optimizer, known) if n]))
+    values = dice.choice((*_RANGES, ",".join(dice.choices(_LITERALS, k=dice.choice((1, 2))))))
+    return f"{name}={values}"
+
+
 def _override(dice: Random, example: str) -> str:
     graph = document(example).graph
     target = odd.text(dice, [*graph.operations, *{op.type for op in graph}])
@@ -168,6 +186,8 @@ _VALUES: Mapping[str, Make] = {
     "--kernels": _one_of("auto", "numba", "scipy", "onednn", "none"),
     "--without": _one_of(*_LEFT_OUT),
     "--memory": _one_of(*_SIZES),
+    "--set": _setting,
+    "--cluster": _one_of("tcp://127.0.0.1:1", "", "nowhere"),
     "--text": _one_of("it holds", "", "<b>"),
     "--tag": _one_of("loss", "*"),
     "--engine": _one_of("here", "ssh://", "nowhere"),
