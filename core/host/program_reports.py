@@ -93,8 +93,8 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
         waiting={str(ref): why for ref, why in held},
         waiting_edges=[BlockedEdge(op=e.op, index=e.index, why=why) for e, why in edges],
         blocked=[
-            BlockedEdge(op=edge.op, index=edge.index, why=why)
-            for edge, why in program.blocked.items()
+            BlockedEdge(op=edge.op, index=edge.index, why=end.text)
+            for edge, end in program.blocked.items()
         ],
         custom=dict(program.custom),
         slots=told.keep("slots", program.slots, _lists),

@@ -5,7 +5,7 @@ What is wrong with the document becomes a problem of the program; what can run, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gradstep.core.debug.history.frozen_program import Program
@@ -61,7 +61,6 @@ def derive(
     broken = broken_operations(graph, inference)
     problems += [*inference.problems, *find_unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
-    unknown = find_unregistered(document, rules)
     feeds, refused = fit_feeds(graph, own_feeds(document))
     batches, unread = find_batches(document, graph, None if previous is None else previous.batches)
     feeds |= first_feeds(batches)
@@ -98,7 +97,7 @@ def derive(
             # With nothing derived it goes on from `previous.forward` already, as is done above.
             graph = continue_graph(graph, previous.graph)
         program = replace(program, graph=graph, fetches=fetches)
-    problems += _not_said(unknown, problems)
+    problems += find_unregistered(document, rules, problems)
     problems += _of_recorded(document)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in find_uninitialized(program) if p.node not in blamed]
@@ -114,14 +113,6 @@ def _of_recorded(document: Document) -> list[Problem]:
         for name, text in (run.remarks.items() if run is not None else ())
         if name in document.graph
     ]
-
-
-def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem]:
-    """Those of `found` that no other problem is about already: the gradient that cannot be
-    derived names what is missing."""
-    texts = [problem.text for problem in said if problem.code == "gradient"]
-    missing = [p.text.partition("the gradient ")[2] for p in found]
-    return [p for p, m in zip(found, missing, strict=True) if not any(m in t for t in texts)]
 
 
 def compile_functions(

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.autodiff.reverse.gradient_request import (
+    Override,
+    OverrideKind,
+    OverrideTable,
+)
 from gradstep.core.autodiff.reverse.gradient_rules import suggest_gradients
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.required_python import Asked
@@ -53,9 +57,14 @@ def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:
     return text, did_you_mean(found) or "correct its target, or switch it off"
 
 
-def find_unregistered(document: Document, functions: Collection[str]) -> list[Problem]:
+def find_unregistered(
+    document: Document, functions: Collection[str], said: Iterable[Problem] = ()
+) -> list[Problem]:
     """A problem for each gradient that is asked for and is neither a function of the document nor
-    that of an op type: by an override that is on, or by an operation's `_gradient_op_type`."""
+    that of an op type: by an override that is on, or by an operation's `_gradient_op_type`. said:
+    problems that there are already; a gradient that could not be derived for want of another is
+    not named again."""
+    named = _missing_in(said, document)
     return [
         Problem(
             node,
@@ -66,8 +75,18 @@ def find_unregistered(document: Document, functions: Collection[str]) -> list[Pr
         )
         for asked in find_missing_functions(document)
         if asked.kind is CodeKind.GRADIENT and asked.name not in functions
+        if asked.name not in named
         for node, who in _askers(document, asked)
     ]
+
+
+def _missing_in(said: Iterable[Problem], document: Document) -> set[str]:
+    """The gradients for want of which others could not be derived."""
+    nodes = {p.node for p in said if (p.code, p.kind) == ("gradient", "LookupError")}
+    if not nodes:
+        return set()
+    graph, table = flatten_loops(document.graph), OverrideTable(document.request.overrides)
+    return {table.gradient_name(graph[name]) for name in nodes if name in graph}
 
 
 def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 
@@ -36,7 +37,7 @@ def _write_out(
     graph: Graph,
     operations: dict[str, Operation],
     edges: dict[Edge, TensorRef],
-    blocked: dict[Edge, str],
+    blocked: dict[Edge, GradientEnd],
     gradients: Mapping[TensorRef, TensorRef],
 ) -> None:
     for name in graph.order:

@@ -72,10 +72,8 @@ def explain_none(
     whole: all of the forward graph, likewise with what is in its loops."""
     paths = find_forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
-    if (dtype := infer_declared(derived.graph).types[of].dtype).is_integer or dtype.value in (
-        "bool",
-        "string",
-    ):
+    dtype = infer_declared(derived.graph).types[of].dtype
+    if not dtype.is_differentiable:
         text = f"{what}: {of.short} holds {dtype.value} values, which have no gradient."
         return Explanation("none", "not_differentiable", of.op, None, (of.op,), text)
     if not paths and (assigning := find_assignments(whole, wrt.op, of.op)):
@@ -90,14 +88,14 @@ def explain_none(
         return Explanation("none", "not_differentiable", None, None, paths, text)
     rank = {name: i for i, name in enumerate(graph.order)}
     edge = max(blocks, key=lambda e: (rank[e.op], -e.index))  # nearest to `of`: it hides the rest
-    why = derived.blocked[edge]
+    end = derived.blocked[edge]
     path = (*find_flow_path(graph, derived, of, TensorRef(edge.op)), edge.op)
     source = graph.source(edge)
     wire = f"{source.short if source else '?'} → {edge.op}"
     others = len(blocks) - 1
     more = f" {others} other way{'s' if others > 1 else ''} back ended too." if others else ""
-    text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {why}.{more}"
-    cause = "assigned" if find_assigned_variables(graph, graph[edge.op]) else _cause(why)
+    text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {end.text}.{more}"
+    cause = "assigned" if find_assigned_variables(graph, graph[edge.op]) else end.cause
     text += _NOT_ASSIGNED if cause == "assigned" else ""
     return Explanation("none", cause, edge.op, None, _once(path), text)
 
@@ -118,12 +116,6 @@ def _assigned(
     text = f"{what}: {start}, which {last.name} ({last.type}) assigns.{_NOT_ASSIGNED}"
     path = (*find_forward_path(graph, variable, of.op), last.name)
     return Explanation("none", "assigned", last.name, None, _once(path), text)
-
-
-def _cause(why: str) -> str:
-    if why.startswith("stop_gradient"):
-        return "stopped"
-    return "override" if why.startswith("gradient '") else "not_differentiable"
 
 
 def _once(path: Sequence[str]) -> tuple[str, ...]:

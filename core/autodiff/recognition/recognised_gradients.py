@@ -13,6 +13,7 @@ from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.autodiff.recognition.imported_request import find_written_variables
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd, left_out_by
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
@@ -79,12 +80,12 @@ def _is_own(graph: Graph, edge: Edge, held: TensorRef) -> bool:
     return graph[held.op].origin == edge.op
 
 
-def _blocked(graph: Graph, known: Recognised, wrt: Iterable[TensorRef]) -> dict[Edge, str]:
+def _blocked(graph: Graph, known: Recognised, wrt: Iterable[TensorRef]) -> dict[Edge, GradientEnd]:
     """Where gradients end on the way to `wrt`."""
     below = _below(graph, wrt)
     ends = {edge: why for edge, why in known.again.blocked.items() if edge.op in graph}
     for edge in sorted(known.ended, key=str):  # what is listed is the same in every process
-        ends[edge] = f"gradient '{gradient_name(graph[edge.op], ())}' returns None for this input"
+        ends[edge] = left_out_by(gradient_name(graph[edge.op], ()))
     sources = ((edge, why, graph.source(edge)) for edge, why in ends.items())
     return {e: why for e, why, source in sources if source is not None and source.op in below}
 

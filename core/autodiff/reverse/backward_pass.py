@@ -20,13 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices, sum_contributions
 from gradstep.core.autodiff.reverse.gate_gradients import gate
+from gradstep.core.autodiff.reverse.gradient_end import STOPPED_ON_WIRE, stopped_at
 from gradstep.core.autodiff.reverse.gradient_request import (
     GradientRequest,
     OverrideTable,
     native_name,
 )
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, takes_slices
-from gradstep.core.autodiff.reverse.rule_call import Cotangent, call_rule, say_why_none
+from gradstep.core.autodiff.reverse.rule_call import Cotangent, call_rule, find_end
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.graph.loop import Loop, loop_of
@@ -141,7 +142,7 @@ class BackwardPass:
                 vjp.slices = {**vjp.slices, ref: slices}
             if ref in self.request.stops:
                 wires = (Edge(op.name, i) for i in range(len(op.inputs)))
-                vjp.blocked = dict.fromkeys(wires, f"stop_gradient at {ref.short}")
+                vjp.blocked = dict.fromkeys(wires, stopped_at(ref))
                 sums[index] = None
         return sums
 
@@ -216,9 +217,9 @@ class BackwardPass:
             edge = Edge(op.name, index)
             if gradient is None:
                 x = OpView(self.builder, op).inputs[index]
-                blocked[edge] = say_why_none(op, x.dtype, vjp.custom)
+                blocked[edge] = find_end(op, x.dtype, vjp.custom)
             elif edge in self.request.stopped_edges:
-                blocked[edge] = "stop_gradient on this wire"
+                blocked[edge] = STOPPED_ON_WIRE
             else:
                 sent[index] = gradient.dense
                 if gradient.rows is not None:

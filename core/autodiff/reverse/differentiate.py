@@ -21,6 +21,7 @@ import numpy as np
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Slices
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.autodiff.reverse.merged_vjps import MergedVjps
@@ -66,7 +67,7 @@ class Differentiation:
     gradients: Mapping[TensorRef, TensorRef]
     slices: Mapping[TensorRef, Slices]
     edges: Mapping[Edge, TensorRef]
-    blocked: Mapping[Edge, str]
+    blocked: Mapping[Edge, GradientEnd]
     custom: Mapping[str, str]
     request: GradientRequest = GradientRequest()
     record: PassRecord | None = field(default=None, repr=False, compare=False)

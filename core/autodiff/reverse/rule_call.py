@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd, left_out_by
 from gradstep.core.autodiff.reverse.gradient_request import native_name
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, find_rule
 from gradstep.core.autodiff.reverse.unbroadcast import sum_to_shape_of
@@ -55,19 +56,21 @@ def call_rule(
     return _check(op, name, summed, view, any_shape=False)
 
 
-def say_why_none(op: Operation, dtype: DType, custom: str) -> str:
+def find_end(op: Operation, dtype: DType, custom: str) -> GradientEnd:
     """Why a rule gave no gradient for an input of this element type. custom: the name of the
     gradient that was called, if it is not the operation's own."""
     if custom:
-        return f"gradient '{custom}' returns None for this input"
-    if not dtype.is_differentiable:
-        return f"{dtype.value} values have no gradient"
+        return left_out_by(custom)
     definition = find(op.type)
-    if loop_of(op) is not None:
-        return "nothing comes back to it from the loop's iterations"
-    if definition is not None and not definition.gradient.differentiable:
-        return f"{op.type} has no gradient"
-    return f"{op.type} has no gradient for this input"
+    if not dtype.is_differentiable:
+        text = f"{dtype.value} values have no gradient"
+    elif loop_of(op) is not None:
+        text = "nothing comes back to it from the loop's iterations"
+    elif definition is not None and not definition.gradient.differentiable:
+        text = f"{op.type} has no gradient"
+    else:
+        text = f"{op.type} has no gradient for this input"
+    return GradientEnd("not_differentiable", text)
 
 
 def _failed(view: OpView, name: str, error: Exception, custom: bool) -> GradstepError:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.autodiff.reverse.contributions import Contribution, Rows, Slices
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.build.builder import Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
@@ -38,7 +39,7 @@ class VjpResult:
     rows: Mapping[int, Rows] = field(default_factory=lambda: NOTHING)
     slices: Mapping[TensorRef, Slices] = field(default_factory=lambda: NOTHING)
     zeros: Mapping[TensorRef, TensorRef] = field(default_factory=lambda: NOTHING)
-    blocked: Mapping[Edge, str] = field(default_factory=lambda: NOTHING)
+    blocked: Mapping[Edge, GradientEnd] = field(default_factory=lambda: NOTHING)
     custom: str = ""
     rule: str = ""
     scope: str = ""

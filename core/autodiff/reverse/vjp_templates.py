@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contributions
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd
 from gradstep.core.autodiff.reverse.vjp_result import NOTHING, VjpResult
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import loop_of
@@ -46,7 +47,7 @@ class _Template:
     scopes: tuple[tuple[str, frozenset[str]], ...]
     held: tuple[Place | None, ...]
     sent: tuple[Place | None, ...]
-    blocked: tuple[tuple[int, str], ...]
+    blocked: tuple[tuple[int, GradientEnd], ...]
     rule: str
     custom: str
 

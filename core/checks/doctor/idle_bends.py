@@ -13,8 +13,6 @@ from gradstep.core.document.requests import requests
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, TensorRef
 
-_STOPPED = "stop_gradient"  # how the reason begins for which a gradient ends at a stop
-
 
 def find_idle_stops(x: Examined) -> Iterator[Finding]:
     """Those that no gradient arrives at, and those of what is not in the graph."""
@@ -68,7 +66,8 @@ def _holds_back(x: Examined, one: Differentiation, stop: TensorRef) -> bool:
 
 
 def _ends_at(one: Differentiation, wire: Edge) -> bool:
-    return one.blocked.get(wire, "").startswith(_STOPPED)
+    end = one.blocked.get(wire)
+    return end is not None and end.cause == "stopped"
 
 
 def _why(x: Examined, at: TensorRef | Edge) -> str:

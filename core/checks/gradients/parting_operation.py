@@ -131,7 +131,7 @@ def first_end(graph: Graph, native: Flow, wrt: TensorRef) -> Parting:
         op = graph[name]
         for edge in (Edge(name, index) for index, ref in enumerate(op.inputs) if leads(ref)):
             if edge in blocked:
-                return Parting(name, op.type, blocked[edge])
+                return Parting(name, op.type, blocked[edge].text)
             value = native.carried(edge)
             if value is not None and not np.isfinite(value).all():
                 return Parting(name, op.type, "its gradient is NaN or infinite")
@@ -161,7 +161,8 @@ def _say_why(edge: Edge, native: Differentiation, other: Differentiation) -> str
         return f"gradient {name} in place of {_what_of(op, edge, native)}"
     if loop_of(op) is not None:
         return "what is in force in the loop"
-    return other.blocked.get(edge) or native.blocked.get(edge) or ""
+    end = other.blocked.get(edge) or native.blocked.get(edge)
+    return end.text if end is not None else ""
 
 
 def _what_of(op: Operation, edge: Edge, native: Differentiation) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, Slices
+from gradstep.core.autodiff.reverse.gradient_end import GradientEnd
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.batches import Batches
@@ -68,7 +69,7 @@ class Program:
     gradients: Mapping[TensorRef, TensorRef] = field(default_factory=_nothing)
     slices: Mapping[TensorRef, Slices] = field(default_factory=_nothing)
     edges: Mapping[Edge, TensorRef] = field(default_factory=_nothing)
-    blocked: Mapping[Edge, str] = field(default_factory=_nothing)
+    blocked: Mapping[Edge, GradientEnd] = field(default_factory=_nothing)
     custom: Mapping[str, str] = field(default_factory=_nothing)
     fetches: Sequence[TensorRef] = ()
     targets: tuple[str, ...] = ()

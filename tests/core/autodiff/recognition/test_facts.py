@@ -92,7 +92,7 @@ def test_the_gradient_that_is_none_ends_at_the_stop() -> None:
         derived = answer_request(document.graph, one)
         assert TensorRef("head/temperature") in one.wrt
         assert TensorRef("head/temperature") not in derived.gradients
-        assert {edge.op: why for edge, why in derived.blocked.items()} == {
+        assert {edge.op: end.text for edge, end in derived.blocked.items()} == {
             "head/frozen_t": "StopGradient has no gradient"
         }
 
@@ -102,9 +102,10 @@ def test_a_gradient_that_only_the_program_knew() -> None:
     document = facts.document(THEIRS)
     derived = answer_request(document.graph, document.imported[0])
     assert [str(edge) for edge in derived.blocked] == ["IdentityN<0"]
-    (why,) = derived.blocked.values()
-    assert why.startswith("gradient 'CustomGradient-")
-    assert why.endswith("' returns None for this input")
+    (end,) = derived.blocked.values()
+    assert end.cause == "override"
+    assert end.text.startswith("gradient 'CustomGradient-")
+    assert end.text.endswith("' returns None for this input")
     assert TensorRef("w") in derived.gradients
 
 

@@ -70,5 +70,5 @@ def test_a_cotangent_is_summed_then_stopped_then_sent() -> None:
         asked = replace(request, stops=frozenset(stops), stopped_edges=frozenset(wires))
         at_h = passed(build.build(), asked).vjps["h"]
         assert at_h.gradients == {h.ref: TensorRef("gradients/h_grad/AddN")}
-        assert at_h.blocked == {wire: why}
+        assert at_h.blocked == {wire: ("stopped", why)}
         assert not any(at_h.sent)
