@@ -35,6 +35,14 @@ def test_packages_are_called_as_pep_8_has_it() -> None:
     assert [name for name in folders if not re.fullmatch(r"[a-z][a-z0-9_]*", name)] == []
 
 
+def test_every_room_of_core_is_said_to_be_there() -> None:
+    rooms = {folder.parent.name for folder in (ROOT / "core").glob("*/__init__.py")}
+    assert rooms
+    assert rooms <= {*SPAN.findall(docstring(ROOT / "core/__init__.py"))}
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert {f"core/{room}" for room in rooms} <= {*SPAN.findall(page)}
+
+
 @pytest.mark.slow
 def test_every_package_names_what_is_in_it() -> None:
     """In backticks: at least one of its modules or names, and nothing that is not there."""

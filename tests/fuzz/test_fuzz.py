@@ -17,6 +17,7 @@ from tests.fuzz.case import MARK, Case, dice
 from tests.fuzz.examples import document
 from tests.fuzz.failure import ROOT, failure_of
 from tests.fuzz.guided import Chosen
+from tests.fuzz.kinds import kinds
 from tests.fuzz.pipeline import read, try_case
 from tests.fuzz.smaller import smallest
 
@@ -56,6 +57,15 @@ def python(*arguments: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "end"), [("dev", "./dev kill"), ("CONTRIBUTING.md", "--guided by Atheris")]
+)
+def test_every_kind_is_named_where_the_command_is(page: str, end: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    said = text[text.index("./dev fuzz ") :].partition(end)[0]
+    assert [kind for kind in kinds() if kind not in said] == []
+
+
 def test_whatever_happens_to_a_case_is_told_and_the_others_are_tried() -> None:
     kinds, cases = json.loads(python("-c", PLANTED))
     assert kinds == {"1": "internal", "2": "code_run", "3": "hang", "4": "crash"}

@@ -122,8 +122,8 @@ _MOVES = (
         (*DebuggerState,),
         moved=Moved.ANEW,
         menu=MenuRow(
-            "Restart run",
-            "Back to the first step of the run",
+            "Restart",
+            "Forget all runs, and stand before the first",
             ("Ctrl+Shift+F5",),
             place=70,
             icon="restart",

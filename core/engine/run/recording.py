@@ -1,8 +1,8 @@
-"""The record layout of a plan: one run at a time, every value readable as of every step.
+"""A plan that runs step by step: one run at a time, every value readable as of every step.
 
-The steps are a flat list of bound calls without arguments. Running to a breakpoint is running a
-slice of the list; there is no test per step, neither for breakpoints nor for failures: where a
-failure came from is read off the list's iterator.
+The steps are a flat list of bound calls without arguments, or a native table of them. Running to a
+breakpoint is running a slice of it; there is no test per step, neither for breakpoints nor for
+failures: whatever makes the calls says how many are done when one fails.
 """
 
 from __future__ import annotations

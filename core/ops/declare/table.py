@@ -1,6 +1,6 @@
 """The op table: one record per op type, which everything else reads.
 
-A record is made by `op(...)` in one of the family modules beside this file. The palette, the
+A record is made by `op(...)` in one of the family modules of `core/ops/catalogue`. The palette, the
 reference pages, shape inference, every backend, differentiation, import, export and the tests
 are all driven by it; adding an op touches no other file. See docs/adding-an-op.md.
 

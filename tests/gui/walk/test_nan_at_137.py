@@ -144,7 +144,7 @@ def test_from_the_alert_to_the_row_and_to_a_training_without_nan(user, tmp_path)
     ]
     assert "model/size_bounded_1" not in user.workspace.shown, "it is made once"
     assert "model" in [frame.title for frame in user.canvas.arrays.frames], "it keeps its frame"
-    user.menu("Run", "Restart run")
+    user.menu("Run", "Restart")
     train(user)
     check_trained(user)
     user.take_picture("nan-137-trained")
