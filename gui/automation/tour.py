@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,25 +19,19 @@ from gradstep.gui.model.value_cache import TensorValue
 OVERRIDE = "toolbar.override.0"
 
 
-def tour(
-    folder: str | Path = "out",
-    look: str = "dark",
-    engine: Sequence[str] | None = None,
-    say: Callable[[str], None] = print,
-) -> int:
+def tour(folder: str | Path = "out") -> int:
     """Open, forward, backward, one Adam update, step back, override on, override off: a PNG of
-    each in `folder`, a table of values and gradients through `say`. The exit status."""
+    each in `folder`, a table of values and gradients on standard output. The exit status."""
     application(windowless=True)
-    window = new_window(theme.theme_for(look), engine, remember=False)
+    window = new_window(theme.DARK, remember=False)
     window.looks_ahead = False
     driver = Driver(window)
     try:
         for number, (name, title) in enumerate(_stages(driver), 1):
             path = Path(folder) / f"{number:02}-{name}.png"
             driver.picture(path)
-            say(f"{title}   ({path})")
-            say(table(driver))
-            say(check(driver))
+            said = f"{title}   ({path})", table(driver), check(driver)
+            sys.stdout.write("".join(f"{text}\n" for text in said))
     finally:
         window.discard()
     return 0

@@ -29,17 +29,12 @@ def _ignore(found: Explanation) -> None:
     pass
 
 
-def ask_why(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
+def ask_why(workspace: Workspace, ref: TensorRef) -> None:
     """Ask why the gradient at a tensor is as it is, and go to where it happens; the way there is
-    selected. `then` gets the answer."""
+    selected."""
     of = find_differentiated(workspace, ref)
     if of is not None:
-        _ask(workspace, of, ref.short, then)
-
-
-def ask_why_value(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
-    """The same of its value."""
-    _ask(workspace, ref, "", then)
+        _ask(workspace, of, ref.short, _ignore)
 
 
 def why_selected(workspace: Workspace) -> None:
@@ -57,7 +52,7 @@ def why_value_selected(workspace: Workspace) -> None:
 
 def say_why_value(workspace: Workspace, ref: TensorRef) -> None:
     """Say why a tensor's value is as it is, in the strip above the canvas."""
-    ask_why_value(workspace, ref, _say(workspace, ref.short))
+    _ask(workspace, ref, "", _say(workspace, ref.short))
 
 
 def ask_smallest(workspace: Workspace, question: FindSmallest) -> None:

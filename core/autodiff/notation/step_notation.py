@@ -84,9 +84,9 @@ class Notation:
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
 
-    def derivative(self, tensor: TensorRef, loss: str = "") -> str:
+    def derivative(self, tensor: TensorRef) -> str:
         """`∂L/∂x`."""
-        return f"{loss or self.numerator}/∂{self._last(tensor)}"
+        return f"{self.numerator}/∂{self._last(tensor)}"
 
     def _derivative(self, gradient: TensorRef, tensor: TensorRef, loss: str) -> str:
         """The same where the tensor that holds the gradient is an operand."""

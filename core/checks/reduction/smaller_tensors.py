@@ -12,16 +12,16 @@ from gradstep.core.graph.model import Constant, Graph
 
 Shows = Callable[[Document], bool]
 Place = tuple[str, int]  # a constant and one of its axes
+_MOST = 100  # documents that are tried
 
 
-def with_smaller_tensors(document: Document, shows: Shows, most: int = 100) -> Document:
-    """Halves axes, of all constants that are as long there or of one alone, while `shows` holds.
-    most: documents that are tried."""
+def with_smaller_tensors(document: Document, shows: Shows) -> Document:
+    """Halves axes, of all constants that are as long there or of one alone, while `shows` holds."""
     tried = 0
     while True:
         for smaller in _smaller(document):
             tried += 1
-            if tried > most:
+            if tried > _MOST:
                 return document
             if shows(smaller):
                 document = smaller

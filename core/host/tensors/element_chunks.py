@@ -14,17 +14,16 @@ CHUNK = 1 << 20  # elements
 Array = np.ndarray[Any, Any]
 
 
-def chunks(view: Array, start: int = 0, stop: int | None = None) -> Iterator[Array]:
-    """Flat pieces of at most CHUNK elements, from number `start` to before `stop`. Each is to be
-    done with before the next. Raises Cancelled between two."""
-    stop = view.size if stop is None else min(stop, view.size)
-    if start >= stop:
+def chunks(view: Array) -> Iterator[Array]:
+    """Flat pieces of at most CHUNK elements, of the first to the last. Each is to be done with
+    before the next. Raises Cancelled between two."""
+    if not view.size:
         return
     flags: Any = ["external_loop", "buffered", "ranged", "refs_ok"]
     with np.nditer(view, flags=flags, order="C", buffersize=CHUNK) as elements:
-        for first in range(start, stop, CHUNK):  # what needs no buffer would come as one piece
+        for first in range(0, view.size, CHUNK):  # what needs no buffer would come as one piece
             check_cancelled()
-            elements.iterrange = (first, min(first + CHUNK, stop))  # type: ignore[misc]
+            elements.iterrange = (first, min(first + CHUNK, view.size))  # type: ignore[misc]
             yield from elements
 
 

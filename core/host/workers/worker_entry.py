@@ -45,7 +45,7 @@ def _begin(orders: BinaryIO, answers: BinaryIO) -> bool:
         if wish.confined:
             sandbox.confine(wish.profile, wish.read, wish.write)
     except GradstepError as error:
-        framing.write(answers, NotDone(error=info_of(error), unready=True))
+        framing.write(answers, NotDone(error=info_of(error)))
         return False
     return True
 

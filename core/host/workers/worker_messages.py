@@ -46,10 +46,9 @@ class Done(Message, frozen=True, kw_only=True):
 
 
 class NotDone(Message, frozen=True, kw_only=True):
-    """Why it gave nothing; `unready`: the process could not even begin."""
+    """Why it gave nothing, or could not even begin."""
 
     error: ErrorInfo
-    unready: bool = False
 
 
 Order = Begin | Work | Stop

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel
 
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.theme import BODY, GRID, Theme, Tone, mix, mono, sans
+from gradstep.gui.look.theme import BODY, GRID, Theme, mix, mono, sans
 from gradstep.gui.panels.widgets.small_labels import BREAK, ThemeSource
 
 IsName = Callable[[str], bool]
@@ -41,7 +41,6 @@ class MarkedText(QLabel):
         theme: ThemeSource,
         name: str,
         is_name: IsName,
-        tone: Tone = "text",
         narrow: bool = False,
         heading: bool = False,
     ) -> None:
@@ -49,7 +48,7 @@ class MarkedText(QLabel):
         larger than the rest."""
         super().__init__()
         self._narrow, self._heading = narrow, heading
-        self._theme, self._is_name, self._tone, self._marked = theme, is_name, tone, ""
+        self._theme, self._is_name, self._marked = theme, is_name, ""
         self._named: dict[str, bool] = {}  # what may be a name in it -> whether it was one
         self.setObjectName(name)
         self.setWordWrap(True)
@@ -78,16 +77,14 @@ class MarkedText(QLabel):
         """Take the colours from the theme anew."""
         size = BODY + 2 if self._heading else BODY
         self._named = {}
-        self.setText(to_html(self._marked, self._theme(), self._links, self._tone, size))
+        self.setText(to_html(self._marked, self._theme(), self._links, size))
 
     def _links(self, name: str) -> bool:
         """Whether that is a name, which is remembered of this text."""
         return self._named.setdefault(name, self._is_name(name))
 
 
-def to_html(
-    marked: str, theme: Theme, is_name: IsName, tone: Tone = "text", size: int = BODY
-) -> str:
+def to_html(marked: str, theme: Theme, is_name: IsName, size: int = BODY) -> str:
     """Markdown as Qt's rich text, in the faces and colours of the theme. size: pixels of a word."""
     document = QTextDocument()
     document.setDocumentMargin(0)
@@ -95,7 +92,7 @@ def to_html(
     document.setMarkdown(marked, _DIALECT)
     for block in list(_blocks(document)):
         for fragment in list(_fragments(block)):
-            _dress(document, fragment, theme, is_name, tone, size, _whole(block))
+            _dress(document, fragment, theme, is_name, size, _whole(block))
         _space(block, last=not block.next().isValid())
     for frame in document.rootFrame().childFrames():
         if isinstance(frame, QTextTable):
@@ -146,13 +143,12 @@ def _dress(
     fragment: QTextFragment,
     theme: Theme,
     is_name: IsName,
-    tone: Tone,
     size: int,
     whole: str,
 ) -> None:
     old = fragment.charFormat()
     new = QTextCharFormat()
-    new.setForeground(theme.tone(tone))
+    new.setForeground(theme.text)
     strong = whole == "heading" or old.fontWeight() > QFont.Weight.Medium
     if whole == "code" or old.fontFixedPitch():
         new.setFont(mono(size - 1, strong))

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from gradstep.gui.look.theme import Theme, Tone
+from gradstep.gui.look.theme import Theme
 
 _EDGE = 5  # pixels above and below
 _DOT = 2.0  # radius, of the last number
@@ -19,7 +19,6 @@ def paint_sparkline(
     room: QRect,
     numbers: Sequence[float | None],
     theme: Theme,
-    tone: Tone = "muted",
 ) -> None:
     """One place across for each number, the last one marked; a gap where a number is not known, or
     not finite. Of one number, and of equal ones, a line half way up."""
@@ -31,12 +30,12 @@ def paint_sparkline(
     points = _points(values, inner)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(theme.tone(tone), 1.2))
+    painter.setPen(QPen(theme.muted, 1.2))
     for line in _unbroken(points):
         painter.drawPolyline(QPolygonF(line))
     if points[-1] is not None:
-        painter.setBrush(theme.tone("text"))
-        painter.setPen(theme.tone("text"))
+        painter.setBrush(theme.text)
+        painter.setPen(theme.text)
         painter.drawEllipse(points[-1], _DOT, _DOT)
     painter.restore()
 

@@ -39,12 +39,12 @@ def views(draw: st.DrawFn) -> np.ndarray:
     return view[:: draw(st.sampled_from([1, 2, -1]))]
 
 
-@given(views(), st.integers(0, 40), st.integers(0, 40))
-def test_pieces_are_the_elements_in_their_order(view: np.ndarray, start: int, stop: int) -> None:
-    pieces = [piece.copy() for piece in chunks(view, start, stop)]
+@given(views())
+def test_pieces_are_the_elements_in_their_order(view: np.ndarray) -> None:
+    pieces = [piece.copy() for piece in chunks(view)]
     assert all(piece.size <= 8 for piece in pieces)
     found = np.concatenate(pieces) if pieces else np.empty(0, view.dtype)
-    np.testing.assert_array_equal(found, view.ravel()[start:stop])
+    np.testing.assert_array_equal(found, view.ravel())
 
 
 @given(views(), st.lists(st.floats(0, 100), min_size=1, max_size=4))
