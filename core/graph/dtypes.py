@@ -150,6 +150,13 @@ class Shape:
             raise ValueError(f"shapes {self} and {other} differ in rank")
         return Shape(tuple(_same(a, b) for a, b in zip(self.dims, other.dims, strict=True)))
 
+    def in_common(self, other: Shape) -> Shape:
+        """What is true of tensors of either shape."""
+        if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
+            return UNKNOWN
+        alike = zip(self.dims, other.dims, strict=True)
+        return Shape(tuple(a if a == b else None for a, b in alike))
+
     def __iter__(self) -> Iterator[int | None]:
         if self.dims is None:
             raise ValueError("a shape of unknown rank has no dimensions to walk")

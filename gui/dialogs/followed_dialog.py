@@ -12,7 +12,7 @@ from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.model.training_search import FoundTraining, TrainingSearch
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 SOME = "These PyTorch loops are watched (with gradstep.watch) on this machine, by you."
 NONE = (
@@ -22,25 +22,13 @@ NONE = (
 _SCRIPT, _MODEL, _PROCESS, _STEP = range(4)
 
 
-class FoundModel(CellModel):
+class FoundModel(RowModel[FoundTraining]):
     """A row for each training."""
 
     headers = ("script", "model", "process", "step")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: Sequence[FoundTraining] = ()
-
-    def show(self, found: Sequence[FoundTraining]) -> None:
-        self.beginResetModel()
-        self.found = found
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.found)
-
     def cell(self, row: int, column: int) -> Cell:
-        told = self.found[row].greeting
+        told = self.rows[row].greeting
         if column == _SCRIPT:
             return Cell(told.name, tip=told.script)
         if column == _MODEL:
@@ -87,7 +75,7 @@ class FollowedDialog(Dialog):
         rows = self.table.selectionModel().selectedRows()
         if not rows:
             return "Choose a training first"
-        commands.follow_training(self.workspace, self.model.found[rows[0].row()])
+        commands.follow_training(self.workspace, self.model.rows[rows[0].row()])
         return ""
 
     def _enable(self, *_: object) -> None:

@@ -16,7 +16,7 @@ from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 NONE = "There is none. The Python of the examples, as they came, always runs."
 SOME = (
@@ -27,25 +27,13 @@ MAY = {Permission.FULL: "with your rights", Permission.CONFINED: "without networ
 _DOCUMENT, _FUNCTIONS, _RUNS, _DECIDED, _USED = range(5)
 
 
-class DecisionModel(CellModel):
+class DecisionModel(RowModel[Decision]):
     """One row for each decision."""
 
     headers = ("document", "functions", "runs", "decided", "last opened")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.decisions: Sequence[Decision] = ()
-
-    def show(self, decisions: Sequence[Decision]) -> None:
-        self.beginResetModel()
-        self.decisions = decisions
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.decisions)
-
     def cell(self, row: int, column: int) -> Cell:
-        decision = self.decisions[row]
+        decision = self.rows[row]
         if column == _DOCUMENT:
             tip = "\n".join(filter(None, [decision.title, decision.place]))
             return Cell(Path(decision.place).name or decision.title or "a document", tip=tip)
@@ -88,7 +76,7 @@ class TrustedCodeDialog(Dialog):
         self.damage.setText(told)
         self.damage.setVisible(bool(told))
         self.model.show(code_trust.decisions())
-        self.said.setText(SOME if self.model.decisions else NONE)
+        self.said.setText(SOME if self.model.rows else NONE)
         self._enable()
 
     def revoke(self, decisions: Sequence[Decision]) -> None:
@@ -109,7 +97,7 @@ class TrustedCodeDialog(Dialog):
         close = box.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
         close.setObjectName("trusted_dialog.close")
         self.one.clicked.connect(lambda: self.revoke(self._selected()))
-        self.all.clicked.connect(lambda: self.revoke(self.model.decisions))
+        self.all.clicked.connect(lambda: self.revoke(self.model.rows))
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
 
@@ -121,11 +109,11 @@ class TrustedCodeDialog(Dialog):
 
     def _selected(self) -> list[Decision]:
         rows = self.table.selectionModel().selectedRows()
-        return [self.model.decisions[index.row()] for index in rows]
+        return [self.model.rows[index.row()] for index in rows]
 
     def _enable(self, *_: object) -> None:
         self.one.setEnabled(bool(self._selected()))
-        self.all.setEnabled(bool(self.model.decisions))
+        self.all.setEnabled(bool(self.model.rows))
 
 
 def _day(time: str) -> str:

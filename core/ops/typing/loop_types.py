@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
+from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.typing.inference import Inference, Inferrer, fault, infer_declared
@@ -94,7 +94,7 @@ def _carried(now: TensorType, after: TensorType, allowed: TensorType, name: str)
         )
     if not covers(allowed.shape, after.shape):
         raise varying_shape(name, now.shape, after.shape)
-    return TensorType(now.dtype, common(now.shape, after.shape), now.ref)
+    return TensorType(now.dtype, now.shape.in_common(after.shape), now.ref)
 
 
 def varying_shape(name: str, before: Shape, after: Shape) -> GradstepError:
@@ -126,13 +126,6 @@ def covers(allowed: Shape, shape: Shape) -> bool:
     if shape.dims is None or len(shape.dims) != len(allowed.dims):
         return False
     return all(a is None or a == s for a, s in zip(allowed.dims, shape.dims, strict=True))
-
-
-def common(a: Shape, b: Shape) -> Shape:
-    """What is true of tensors of either shape."""
-    if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-        return UNKNOWN
-    return Shape(tuple(x if x == y else None for x, y in zip(a.dims, b.dims, strict=True)))
 
 
 def shape_text(shape: Shape) -> str:

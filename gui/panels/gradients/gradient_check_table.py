@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gradstep.core.protocol.messages import GradientRow
 from gradstep.gui.look import number_text
 from gradstep.gui.panels.inspector.node_gradcheck import MARKS
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 NAME, NATIVE, OVERRIDE, NUMERIC, VERDICT = range(5)
 _DIGITS = 4
 
 
-class GradientModel(CellModel):
+class GradientModel(RowModel[GradientRow]):
     """The column of the gradient in force is red where it disagrees with the numbers."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: Sequence[GradientRow] = ()
-        self.headers = ("dL/d", "native", "override", "numeric", "")
-
-    def show(self, rows: Sequence[GradientRow]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
+    headers = ("dL/d", "native", "override", "numeric", "")
 
     @property
     def overridden(self) -> bool:
         """Whether any gradient here is overridden."""
         return any(row.override is not None for row in self.rows)
-
-    def count(self) -> int:
-        return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         item = self.rows[row]

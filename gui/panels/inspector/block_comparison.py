@@ -20,13 +20,13 @@ from gradstep.gui.panels.inspector.compared_blocks import (
 from gradstep.gui.panels.widgets.flat_header import HEIGHT as HEADER
 from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
 from gradstep.gui.panels.widgets.small_labels import SectionHeader, Wrapped
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 NAME, VALUE, GRADIENT, WEIGHTS, WEIGHT_GRADIENTS = range(5)
 _MOST = 24  # rows in view; of more, the table scrolls
 
 
-class BlockNorms(CellModel):
+class BlockNorms(RowModel[ComparedBlock]):
     """A row for each block. What is read of it is asked for when the row is painted."""
 
     headers = ("block", "value", "∂", "weights", "∂ weights")
@@ -34,19 +34,9 @@ class BlockNorms(CellModel):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.blocks: Sequence[ComparedBlock] = ()
-
-    def show_blocks(self, blocks: Sequence[ComparedBlock]) -> None:
-        """Other blocks."""
-        self.beginResetModel()
-        self.blocks = blocks
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.blocks)
 
     def cell(self, row: int, column: int) -> Cell:
-        block = self.blocks[row]
+        block = self.rows[row]
         read, grown = self._workspace.value, self._workspace.gradient
         if column == NAME:
             return Cell(short_name(block.scope), code=True, name=True, tip=block.scope)
@@ -123,14 +113,14 @@ class BlockComparison(QWidget):
             self._show_scopes(*compared_scopes(space))
         else:
             self.model.changed()
-        return bool(self.model.blocks)
+        return bool(self.model.rows)
 
     def _show_scopes(self, scopes: Sequence[str], chosen: str) -> None:
         blocks = compared_blocks(self._workspace, scopes)
-        if blocks == self.model.blocks:
+        if blocks == self.model.rows:
             self.model.changed()
         else:
-            self.model.show_blocks(blocks)
+            self.model.show(blocks)
         if not blocks:
             return
         self.header.set_texts(
@@ -146,4 +136,4 @@ class BlockComparison(QWidget):
             self.table.setCurrentIndex(self.model.index(scopes.index(chosen), NAME))
 
     def _open(self, row: int) -> None:
-        commands.open_scope(self._workspace, self.model.blocks[row].scope)
+        commands.open_scope(self._workspace, self.model.rows[row].scope)

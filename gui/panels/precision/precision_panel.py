@@ -151,7 +151,7 @@ class PrecisionPanel(Panel):
         self.examine.setEnabled(program is not None and self.targets.count() > 0)
         self.trains.setEnabled(bool(self.workspace.document.optimizers))
         self.summary.set_text(self.tr("trying…") if self._is_waiting else "")
-        self.model.show_rows([] if found is None else found.rows)
+        self.model.show([] if found is None else found.rows)
         self.table.setVisible(self.model.count() > 0)
         count = 0 if found is None else len(found.kept)
         self.kept.setText(self.tr("{} stay in float32").format(count))

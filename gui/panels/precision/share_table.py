@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradstep.core.protocol.messages import PrecisionRow
 from gradstep.gui.look.theme import Tone
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 WIDTHS = (72, 240, 200, 80, 120)  # pixels, of the columns
 _SHARE, _NAME, _TYPE, _PHASE = range(4)
@@ -14,23 +12,10 @@ _SMALL = 0.0005  # a share that is shown as 0.0 %
 _TONES: dict[str, Tone] = {"forward": "forward", "backward": "backward", "update": "update"}
 
 
-class ShareTable(CellModel):
+class ShareTable(RowModel[PrecisionRow]):
     """A row for each operation, or for several that follow each other; the largest first."""
 
     headers = ("share", "operation", "type", "phase", "")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: Sequence[PrecisionRow] = ()
-
-    def show_rows(self, rows: Sequence[PrecisionRow]) -> None:
-        """Other shares."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         one = self.rows[row]

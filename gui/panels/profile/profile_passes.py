@@ -13,7 +13,7 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.small_labels import ThemeSource, Wrapped
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index, RowModel
 
 NAME, STEPS, BITS = range(3)
 SHARES = (480, 640)  # of the passes and of what is said about one
@@ -74,22 +74,10 @@ def _rounding(info: PassInfo) -> Cell:
     return Cell("≈ may differ", tip=info.differs)
 
 
-class GoneModel(CellModel):
+class GoneModel(RowModel[tuple[str, str]]):
     """What became of operations that a pass left no step of."""
 
     headers = ("operation", "what became of it")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[tuple[str, str]] = []
-
-    def show(self, rows: Sequence[tuple[str, str]]) -> None:
-        self.beginResetModel()
-        self.rows = list(rows)
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         return Cell(self.rows[row][column], "muted" if column else "text")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradstep.core.protocol.messages import MomentRow
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
+from gradstep.gui.panels.widgets.table_cells import Cell, Fill, RowModel
 
 _WRONG = ("NaN", "Inf", "-Inf")
 
 
-class AnswerModel(CellModel):
+class AnswerModel(RowModel[MomentRow]):
     """A row for each step at which it holds, in the order of time; runs, steps and iterations count
     from 1, as they do all over the window."""
 
@@ -18,22 +16,12 @@ class AnswerModel(CellModel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: Sequence[MomentRow] = ()
         self.here = ""  # where the debugger stands, as a position
-
-    def show_rows(self, rows: Sequence[MomentRow]) -> None:
-        """Another answer."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
 
     def show_here(self, position: str) -> None:
         """The debugger stands elsewhere."""
         self.here = position
         self.changed()
-
-    def count(self) -> int:
-        return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         found = self.rows[row]

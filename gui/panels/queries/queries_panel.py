@@ -118,7 +118,7 @@ class QueriesPanel(Panel):
         if query.text and query.text != self.field.text() and not self.field.hasFocus():
             self._put(query.text, query.which)
         if self.model.rows is not query.rows:
-            self.model.show_rows(query.rows)
+            self.model.show(query.rows)
             self._mark_here()
         self.bar.show_share(max(query.share, 0.02) if query.is_busy else 0.0)
         self.go.setText(self.tr("Cancel") if query.is_busy else self.tr("Ask"))

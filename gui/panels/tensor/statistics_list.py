@@ -13,7 +13,7 @@ from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 
 PERCENTS = (1.0, 25.0, 50.0, 75.0, 99.0)
 WIDTH = 208
@@ -63,20 +63,8 @@ def _share(count: int, size: int) -> str:
     return f"{count:,}  {100 * count / size:.3g} %"
 
 
-class _Rows(CellModel):
+class _Rows(RowModel[Row]):
     headers = ("", "")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[Row] = []
-
-    def show_rows(self, rows: list[Row]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def count(self) -> int:
-        return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         shown = self.rows[row]
@@ -102,15 +90,15 @@ class StatisticsList(FlatTable):
         self.chosen.connect(self._choose)
 
     def show_found(self, found: TensorStatistics) -> None:
-        self._rows.show_rows(rows_of(found))
+        self._rows.show(rows_of(found))
 
     def offer(self, size: int) -> None:
         """Large tensors are measured when that is asked for."""
         measure = Row("statistics", "measure", MEASURE, "selection")
-        self._rows.show_rows([Row("elements", f"{size:,}"), measure])
+        self._rows.show([Row("elements", f"{size:,}"), measure])
 
     def clear(self) -> None:
-        self._rows.show_rows([])
+        self._rows.show([])
 
     def texts(self) -> dict[str, str]:
         """What it says."""

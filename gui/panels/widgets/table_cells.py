@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
@@ -15,6 +15,7 @@ from gradstep.gui.look.theme import Tone
 
 Index = QModelIndex | QPersistentModelIndex
 Fill = Tone | Literal["", "hatched"]
+_R = TypeVar("_R")
 CellRole = Qt.ItemDataRole.UserRole + 1
 
 
@@ -85,3 +86,20 @@ class CellModel(QAbstractTableModel):
         if across and role == Qt.ItemDataRole.DisplayRole and section < len(self.headers):
             return self.headers[section]
         return None
+
+
+class RowModel(CellModel, Generic[_R]):
+    """A table with a row for each of some things; a subclass gives `headers` and `cell`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: Sequence[_R] = ()
+
+    def show(self, rows: Sequence[_R]) -> None:
+        """Others; the selection goes."""
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def count(self) -> int:
+        return len(self.rows)

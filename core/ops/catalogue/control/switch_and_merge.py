@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.declare.declared_gradient import Gradient
@@ -155,18 +155,12 @@ def _one(ctx: InferContext) -> tuple[TensorType, TensorType]:
     first = ctx.types[0]
     shape = first.shape
     for other in ctx.types[1:]:
-        shape = _common(shape, other.shape)
+        shape = shape.in_common(other.shape)
     alike = all((k.handle, k.holds) == (first.handle, first.holds) for k in ctx.types)
     merged = TensorType(one_dtype(ctx), shape)
     if alike:
         merged = replace(merged, handle=first.handle, holds=first.holds)
     return merged, TensorType(DType.INT32, SCALAR)
-
-
-def _common(a: Shape, b: Shape) -> Shape:
-    if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-        return UNKNOWN
-    return Shape(tuple(x if x == y else None for x, y in zip(a.dims, b.dims, strict=True)))
 
 
 def _merge_gradient(op: OpView, g: Tensor, _: Tensor | None) -> list[Tensor]:
