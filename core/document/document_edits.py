@@ -29,6 +29,7 @@ from gradstep.core.document.request_edits import (
 )
 from gradstep.core.document.value_edits import (
     fresh_attrs,
+    kept_of_value,
     lasts,
     set_attr,
     set_feed,
@@ -314,6 +315,7 @@ __all__ = [
     "connect",
     "disconnect",
     "duplicate_operations",
+    "kept_of_value",
     "move",
     "remove_code",
     "remove_control",

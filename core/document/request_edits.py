@@ -27,7 +27,8 @@ def set_request(
     unconnected_zero: bool | None = None,
     gate: bool | None = None,
 ) -> Document:
-    """Ask for other gradients; stops and overrides stay, and so does what is not given.
+    """Ask for other gradients; stops and overrides stay, and so does what is not given. What is
+    named twice in `wrt` is asked for once.
 
     grad_ys: the gradient to start with, one tensor for each of `of` (None: ones), or none at all.
     Raises GradstepError for a name that is not there, and for `grad_ys` of another number than
@@ -43,7 +44,7 @@ def set_request(
     request = replace(
         old,
         of=tuple(_there(document, n) for n in of),
-        wrt=tuple(_there(document, n) for n in wrt),
+        wrt=tuple(dict.fromkeys(_there(document, n) for n in wrt)),
         unconnected_zero=old.unconnected_zero if unconnected_zero is None else unconnected_zero,
         gate=old.gate if gate is None else gate,
     )

@@ -62,8 +62,8 @@ def with_fresh_value(document: Document, name: str) -> Document:
 
 def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
     """Set an attribute (None: its default again) and with it what hangs on it: other attributes of
-    the operation, the value of a variable or placeholder. Raises GradstepError where they cannot
-    agree."""
+    the operation, the value of a variable or placeholder, of which stays what fits another shape.
+    Raises GradstepError where they cannot agree."""
     op = with_attribute(anywhere(document.graph, name), key, value)
     document = replace(document, graph=edits.set_attrs(document.graph, name, op.attrs))
     if key not in ("shape", "dtype") or op.type not in (*VARIABLES, "Placeholder"):
@@ -103,11 +103,32 @@ def _held(value: np.ndarray | Constant) -> Constant:
     return value if isinstance(value, Constant) else Constant(value)
 
 
-def _filled(op: Operation, fill: int) -> np.ndarray:
-    """An array of the declared dtype and shape, unknown sizes taken for 1. Raises GradstepError
-    where that is too large to begin with."""
+def kept_of_value(before: Document, after: Document, name: str) -> str:
+    """What an edit that gave a variable or placeholder another shape kept of its value, for the
+    user; "" where that is all of it, or it was one number throughout."""
+    old, new = (_value_of(document, name) for document in (before, after))
+    if old is None or new is None or old.size == new.size or _is_one_number(old):
+        return ""
+    what = f"the value of {name}, of shape {Shape(old.shape)},"
+    if old.ndim != new.ndim:
+        return f"{what} cannot be {Shape(new.shape)} and was replaced: undo brings it back"
+    if all(was <= now for was, now in zip(old.shape, new.shape, strict=True)):
+        return f"{what} is kept, and what {Shape(new.shape)} has more was filled up"
+    return f"{what} was cut to {Shape(new.shape)}: undo brings it back"
+
+
+def _value_of(document: Document, name: str) -> np.ndarray | None:
+    held = document.feeds.get(f"{name}:0") or document.initial.get(name)
+    return None if held is None else held.array
+
+
+def _filled(op: Operation, fill: Any, like: tuple[int, ...] = ()) -> np.ndarray:
+    """An array of the declared dtype and shape, unknown sizes as in the shape `like`, or taken for
+    1. Raises GradstepError where that is too large to begin with."""
     dtype, shape = _declared(op)
-    sizes = tuple(1 if d is None else d for d in (shape.dims or ()))
+    dims = shape.dims or ()
+    known = like if len(like) == len(dims) else (1,) * len(dims)
+    sizes = tuple(k if d is None else d for d, k in zip(dims, known, strict=True))
     if prod(sizes) * dtype.numpy.itemsize > LARGEST:
         raise GradstepError(
             f"a value of shape {shape} and type {dtype.value} would take "
@@ -116,18 +137,34 @@ def _filled(op: Operation, fill: int) -> np.ndarray:
             node=op.name,
             hint=f"at most {LARGEST >> 30} GiB can be kept in the document",
         )
-    return np.full(sizes, b"" if dtype is DType.STRING else fill, dtype.numpy)
+    if dtype is DType.STRING and not isinstance(fill, bytes):
+        fill = b""
+    return np.full(sizes, fill, dtype.numpy)
 
 
 def _refit(old: Constant | None, op: Operation, fill: int) -> np.ndarray:
-    """The old value in the declared dtype, if that shape still takes it, else a fresh one."""
+    """The old value in the declared dtype and shape: as it is, or the same elements otherwise, or
+    the same number everywhere, or what of it lies in both shapes; else a fresh one."""
     dtype, shape = _declared(op)
-    if old is None or not shape.accepts(old.array.shape):
+    if old is None:
         return _filled(op, fill)
     try:
-        return convert_constant(old.array, dtype)
+        value = convert_constant(old.array, dtype)
     except GradstepError as error:
         raise error.at(op.name) from None
+    if shape.accepts(value.shape):
+        return value
+    made = _filled(op, value.flat[0] if _is_one_number(value) else fill, value.shape)
+    if made.size == value.size:
+        return value.reshape(made.shape)
+    if made.ndim == value.ndim:
+        both = tuple(map(slice, map(min, made.shape, value.shape)))
+        made[both] = value[both]
+    return made
+
+
+def _is_one_number(array: np.ndarray) -> bool:
+    return array.size > 0 and bool((array == array.flat[0]).all())
 
 
 def _declared(op: Operation) -> tuple[DType, Shape]:

@@ -306,7 +306,10 @@ rename = says_why(change_name)
 def set_attr(workspace: Workspace, name: str, key: str, value: Any) -> None:
     """Set an attribute; None puts its default back."""
     document = document_edits.set_attr(workspace.document, name, key, value)
+    kept = document_edits.kept_of_value(workspace.document, document, name)
     workspace.edit(f"Set {name}.{key}", document, f"attr:{name}:{key}")
+    if kept:
+        workspace.say(kept[:1].upper() + kept[1:], "note")
 
 
 @says_why

@@ -76,6 +76,18 @@ class Dialog(QDialog):
         self._wrong.setText(text)
         self._color(self._wrong, "problem")
         self._wrong.setVisible(bool(text))
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """For text of more lines than before, which Qt would take from the fields. A dialog that
+        has not been shown makes it by itself."""
+        if not self.isVisible():
+            return
+        self.column.activate()
+        needed = max(self.column.totalHeightForWidth(self.width()), self.minimumSizeHint().height())
+        most = self.screen().availableGeometry().height()
+        if self.height() < needed:
+            self.resize(self.width(), min(needed, most))
 
     def apply(self) -> str:
         """Do what the dialog is for. Returns what is wrong; "" closes it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document import document_edits
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Operation
+from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.variable import is_trainable
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
@@ -18,6 +18,7 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.model.workspace import Workspace
 
 ONES = "-"  # in place of a name, as on the command line
+EMPTY = "Name the tensor to take the gradient of: the loss, as a rule"
 
 
 class RequestDialog(Dialog):
@@ -45,6 +46,8 @@ class RequestDialog(Dialog):
 
     def apply(self) -> str:
         of, wrt = names_in(self.of.text()), names_in(self.wrt.text())
+        if not of:
+            return EMPTY
         starts = [None if n == ONES else n for n in names_in(self.grad_ys.text())]
         flags = (self.zero.isChecked(), self.gate.isChecked())
         try:
@@ -62,8 +65,19 @@ class RequestDialog(Dialog):
         form.addRow("", self.zero)
         form.addRow("", self.gate)
         self.column.addLayout(form)
-        self.add_buttons("Differentiate")
+        self.none = QPushButton("No gradients")
+        self.none.setObjectName("request_dialog.none")
+        self.none.setAccessibleName(self.none.text())
+        self.none.setAutoDefault(False)
+        self.none.setToolTip("Differentiate nothing any more")
+        self.none.clicked.connect(self._ask_for_none)
+        self.add_buttons("Differentiate", beside=self.none)
+        self.none.setVisible(bool(self.workspace.document.request.of))
         self.resize(440, 240)
+
+    def _ask_for_none(self) -> None:
+        commands.set_request(self.workspace, [], [], [], False, False)
+        self.accept()
 
     def _field(self, name: str, title: str, names: list[str]) -> QLineEdit:
         field = QLineEdit(", ".join(names))
@@ -84,13 +98,25 @@ def names_in(text: str) -> list[str]:
 
 def suggest_request(workspace: Workspace) -> tuple[Sequence[str], Sequence[str]]:
     """What is differentiated, and by what, where nobody has said it: what the graph itself has the
-    gradients of, or else the selection, and the variables that are trained."""
+    gradients of, or else the selection, or the one result of the graph, and the variables that are
+    trained."""
     document = workspace.document
     asked: list[GradientRequest | ImportedGradients] = [document.request, *document.imported]
     of = next((one.of for one in asked if one.of), ())
     wrt = next((one.wrt for one in asked if one.of == of and one.wrt), ())
     trained = [op.name for op in document.graph if _is_trained(workspace, op)]
-    return [x.short for x in of] or workspace.selection, [x.short for x in wrt] or trained
+    asked_of = [x.short for x in of] or workspace.selection or _only_result(workspace)
+    return asked_of, [x.short for x in wrt] or trained
+
+
+def _only_result(workspace: Workspace) -> list[str]:
+    """The one operation that nothing reads and that has a gradient; of several the one number."""
+    graph, types = workspace.document.graph, workspace.inference.types
+    ends = [op.name for op in graph if op.inputs and not graph.consumers[op.name]]
+    kinds = {name: types.get(TensorRef(name)) for name in ends}
+    found = [n for n, kind in kinds.items() if kind is not None and kind.dtype.is_differentiable]
+    numbers = [name for name in found if kinds[name].shape.rank == 0]
+    return found if len(found) == 1 else numbers if len(numbers) == 1 else []
 
 
 def _is_trained(workspace: Workspace, op: Operation) -> bool:

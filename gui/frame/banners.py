@@ -66,6 +66,7 @@ class Banners(QObject):
             for text, key in (("Reload", "reload"), ("Compare", "compare"), ("Keep mine", "keep"))
         ]
         self.message = Banner(workspace, "banner.message", "problem", "problem")
+        self._level: StripLevel = "note"  # of the message
         self._go: Callable[[], None] = lambda: None
         self._first = self.message.add_button(
             "Take me to the first one", "banner.message.first", lambda: self._go()
@@ -93,7 +94,13 @@ class Banners(QObject):
         self._first.hide()
         self._try.hide()
         self._fix.hide()
+        self._level = level
         self.message.say(text, *LEVELS[level])
+
+    def take_back_complaint(self) -> None:
+        """Something else was done, and is said elsewhere; the answer to a question stays."""
+        if self._level != "note":
+            self.message.hide()
 
     def offer_first(self, found: Explanation) -> None:
         """The way to what led to that which the message explains, beside it."""

@@ -293,6 +293,7 @@ class MainWindow(QMainWindow):
     def _say(self, level: MessageLevel, text: str) -> None:
         if level == "info":
             self.status.remark(text)
+            self.banners.take_back_complaint()
         else:
             self.banners.say(level, text)
 

@@ -20,6 +20,11 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 
 PHASES: tuple[PhaseName, ...] = ("forward", "backward", "update")
+_LACKING: Mapping[PhaseName, str] = {  # why a phase may have no steps
+    "forward": "there is nothing to compute",
+    "backward": "nothing is differentiated (Graph > Differentiate)",
+    "update": "no optimizer changes a variable (Graph > Optimizers)",
+}
 _OWN = Qt.FindChildOption.FindDirectChildrenOnly
 OVERRIDES = 3  # pills; more are in the Gradients panel
 
@@ -50,7 +55,7 @@ class ToolBar(QToolBar):
         workspace.program_changed.connect(self._note_phases)
         actions.refreshed.connect(self.refresh)
         workspace.devices_changed.connect(self.refresh)
-        self.refresh()
+        self._note_phases()
 
     def refresh(self) -> None:
         """Show the phase and what is in force."""
@@ -125,7 +130,6 @@ class ToolBar(QToolBar):
 
     def _add_phase(self, phase: PhaseName) -> Pill:
         pill = Pill(self._workspace, phase, f"toolbar.{phase}", phase, filled=True)
-        pill.setToolTip(plain(f"Run to the first step of the {phase} phase"))
         pill.clicked.connect(lambda: self._run_to_phase(phase))
         self.addWidget(pill)
         return pill
@@ -158,6 +162,10 @@ class ToolBar(QToolBar):
 
     def _note_phases(self) -> None:
         self._first_steps = self._workspace.debugger.index.first_steps
+        for phase, pill in self._phases.items():
+            tip = f"Run to the first step of the {phase} phase"
+            lacks = "" if phase in self._first_steps else f"\nNot now: {_LACKING[phase]}"
+            pill.setToolTip(plain(f"{tip}{lacks}"))
         self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:

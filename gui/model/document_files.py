@@ -215,6 +215,7 @@ class Files(QObject):
             return False
         workspace.saved(path.absolute(), disk, document)
         settings().add_recent(path)
+        workspace.say(f"Saved {path.name}")
         return True
 
     def _save(self, path: Path, document: Document, expected: OnDisk | None) -> OnDisk:

@@ -337,6 +337,38 @@ def test_asking_for_other_gradients(tutorial: Driver) -> None:
 
 
 @pytest.mark.slow
+def test_nothing_is_differentiated_by_an_empty_field(tutorial: Driver) -> None:
+    """That is not taken for 'no gradients', which has a button of its own."""
+    space, views = tutorial.workspace, tutorial.window.views
+    before = space.document
+    views.run("request", "")
+    dialog = found(tutorial, RequestDialog)
+    dialog.of.clear()
+    dialog.finish()
+    assert dialog.isVisible()
+    assert space.document is before
+    dialog.none.click()
+    assert space.document.request.of == ()
+    space.select([])
+    views.run("request", "")
+    again = found(tutorial, RequestDialog)
+    assert again.of.text() == "loss"
+    assert not again.none.isVisible()
+
+
+@pytest.mark.slow
+def test_a_complaint_of_several_lines_takes_no_room_from_the_fields(tutorial: Driver) -> None:
+    tutorial.window.views.run("request", "")
+    dialog = found(tutorial, RequestDialog)
+    tutorial.settle()
+    height = dialog.of.height()
+    dialog.of.setText("nowhere_that_has_a_long_name_" * 4)
+    dialog.finish()
+    tutorial.settle()
+    assert dialog.of.height() == height
+
+
+@pytest.mark.slow
 def test_the_request_says_what_gradients_start_with(tutorial: Driver) -> None:
     space = tutorial.workspace
     dialog = RequestDialog(space)

@@ -223,7 +223,7 @@ def test_saving_takes_no_input_and_lets_the_window_live(
     assert writer.files.save()
     timer.stop()
     assert turns.count(True) > 3
-    assert said == ["Saving shared.gradstep…"]
+    assert said == ["Saving shared.gradstep…", "Saved shared.gradstep"]
     assert not writer.space.is_saving
 
 

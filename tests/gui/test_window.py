@@ -250,6 +250,17 @@ def test_the_phase_is_lit_and_its_pill_goes_there(tutorial: Driver) -> None:
 
 
 @pytest.mark.slow
+def test_a_phase_without_steps_says_what_it_lacks(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    assert "Not now" not in pill(tutorial, "backward").toolTip()
+    commands.set_request(space, [], [])
+    commands.set_optimizers(space, [])
+    tutorial.settle()
+    assert "Not now: nothing is differentiated" in pill(tutorial, "backward").toolTip()
+    assert "Not now: no optimizer" in pill(tutorial, "update").toolTip()
+
+
+@pytest.mark.slow
 def test_the_override_pill_switches_it(driver: Driver, examples: Path) -> None:
     driver.open(examples / "override_add.gradstep")
     override = pill(driver, "override.0")
@@ -309,9 +320,13 @@ def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
     assert banner.isVisible()
     tutorial.key("F10")
     assert not banner.isVisible()
+    tutorial.workspace.message.emit("error", "It did not work")
     tutorial.workspace.message.emit("info", "By the way")
     assert not banner.isVisible()
     assert tutorial.window.status.place.text() == "By the way"
+    tutorial.workspace.message.emit("note", "What was asked for")
+    tutorial.workspace.message.emit("info", "By the way")
+    assert banner.isVisible()
 
 
 @pytest.mark.slow

@@ -124,7 +124,9 @@ BRANCH_COMMANDS = (
         "stop NODE, unstop NODE, override NODE RULE, native NODE, set NODE.ATTR = VALUE, set "
         "learning_rate = VALUE: the program is that from this run on, on a new branch",
     ),
-    ConsoleCommand("branches", branches, "all branches: where each leaves, what was given there"),
+    ConsoleCommand(
+        "branches", branches, "all branches: where each leaves, what was given there", alone=True
+    ),
     ConsoleCommand("branch", branch, "NAME: the values are that branch's from now on"),
     ConsoleCommand("rename", rename, "NAME to OTHER: a branch has another name"),
     ConsoleCommand("drop", drop, "NAME: there is no such branch any more"),

@@ -35,13 +35,15 @@ def log(console: Console, rest: str) -> Reply:
 
 
 def _breakpoint(rest: str, command: str, what: str) -> Breakpoint:
-    place, _, condition = f"{rest} ".partition(" if ")
+    place, asked, condition = f"{rest} ".partition(" if ")
     first, _, name = place.strip().partition(" ")
     kind = BreakpointKind.OP
     if name and first in {k.value for k in BreakpointKind}:
         kind, place = BreakpointKind(first), name
     if not place.strip():
         raise needs(command, what)
+    if asked and not condition.strip():
+        raise needs(f"{command} {place.strip()} if", "an expression, such as value > 0")
     return Breakpoint(place.strip(), kind, condition_named(condition.strip()))
 
 
@@ -147,7 +149,9 @@ def _object(b: Breakpoint, count: int) -> dict[str, object]:
 BREAKPOINT_COMMANDS = (
     ConsoleCommand("break", add, f"{_KINDS}; nan, inf, zero, grown, …", ("b",)),
     ConsoleCommand("log", log, 'NAME [if EXPRESSION]: TEXT with {x["loss"]}, without stopping'),
-    ConsoleCommand("breakpoints", show, "all breakpoints by number, and how often each was hit"),
+    ConsoleCommand(
+        "breakpoints", show, "all breakpoints by number, and how often each was hit", alone=True
+    ),
     ConsoleCommand("hits", hits, "N COUNT: stops only from that hit on"),
     ConsoleCommand("exempt", exempt, "N NODE …: where it does not stop"),
     ConsoleCommand("enable", enable, "N"),

@@ -81,15 +81,26 @@ class Console:
     def execute(self, line: str) -> Reply:
         """Do one command; an empty line repeats the last move."""
         word, _, rest = line.strip().partition(" ")
-        command = self._named.get(word or self._last)
+        command = self._find(word or self._last)
+        if command.alone and rest.strip():
+            again = f"; an empty line makes one more {command.name}" if command.repeats else ""
+            raise GradstepError(
+                f"{command.name} takes nothing behind it, and there is '{rest.strip()}'",
+                kind="ValueError",
+                hint=f"write {command.name} alone{again}",
+            )
+        if command.repeats:
+            self._last = command.name
+        return command.run(self, rest.strip())
+
+    def _find(self, word: str) -> ConsoleCommand:
+        command = self._named.get(word)
         if command is None:
             meant = did_you_mean(near(word, [*self._named]))
             raise GradstepError(
                 f"there is no command '{word}'", kind="ValueError", hint=meant or "help lists them"
             )
-        if command.repeats:
-            self._last = command.name
-        return command.run(self, rest.strip())
+        return command
 
     @property
     def command_names(self) -> list[str]:
@@ -120,6 +131,10 @@ class Console:
 
     def list_steps(self, rest: str = "") -> Reply:
         """The steps around the current one; `list all`: every step."""
+        if rest not in ("", "all"):
+            raise GradstepError(
+                f"there is no list of '{rest}'", kind="ValueError", hint="write list, or list all"
+            )
         now, steps = self._steps()
         around = range(max(0, now - _LISTED), min(len(steps), now + _LISTED + 1))
         shown = range(len(steps)) if rest == "all" else around
@@ -157,8 +172,9 @@ class Console:
     # -- the rest ------------------------------------------------------------------------------
 
     def show_help(self, rest: str = "") -> Reply:
-        """What each command does."""
-        rows = [[each.name, each.short, each.help] for each in self._commands]
+        """What each command does, or the one that is named."""
+        listed = [self._find(rest)] if rest else self._commands
+        rows = [[each.name, each.short, each.help] for each in listed]
         return Reply(table(rows))
 
     def leave(self, rest: str = "") -> Reply:
@@ -172,16 +188,18 @@ class Console:
 
 
 _LOOKING = (
-    ConsoleCommand("where", Console.where, "where the session stands", ("w",)),
+    ConsoleCommand("where", Console.where, "where the session stands", ("w",), alone=True),
     ConsoleCommand(
         "list", Console.list_steps, "the steps around the current one; list all", ("l",)
     ),
-    ConsoleCommand("threads", Console.list_threads, "all threads, and what each waits for"),
+    ConsoleCommand(
+        "threads", Console.list_threads, "all threads, and what each waits for", alone=True
+    ),
     ConsoleCommand("thread", Console.switch, "NAME: the moves are that thread's from now on"),
 )
 _LAST = (
-    ConsoleCommand("help", Console.show_help, "this", ("?",)),
-    ConsoleCommand("quit", Console.leave, "leave", ("q", "exit")),
+    ConsoleCommand("help", Console.show_help, "this, or what one does: help NAME", ("?",)),
+    ConsoleCommand("quit", Console.leave, "leave", ("q", "exit"), alone=True),
 )
 
 

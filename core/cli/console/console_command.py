@@ -41,13 +41,15 @@ class Reply:
 @dataclass(frozen=True)
 class ConsoleCommand:
     """run: gets the console, and what stands behind the name. aliases: other names; `help` shows
-    the first. repeats: whether an empty line does it once more."""
+    the first. repeats: whether an empty line does it once more. alone: whether nothing may stand
+    behind the name."""
 
     name: str
     run: Callable[[Console, str], Reply]
     help: str
     aliases: tuple[str, ...] = ()
     repeats: bool = False
+    alone: bool = False
 
     @property
     def short(self) -> str:

@@ -29,7 +29,8 @@ def _console_command(move: Command) -> ConsoleCommand:
         return console.acts.move(move.name, target)
 
     aliases = (*move.aliases, *({move.name} - {move.word}))
-    return ConsoleCommand(move.word, run, move.help, aliases, move.repeats)
+    alone = not move.target
+    return ConsoleCommand(move.word, run, move.help, aliases, move.repeats, alone)
 
 
 def needs(command: str, what: str) -> GradstepError:

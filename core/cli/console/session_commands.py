@@ -85,7 +85,7 @@ def _manage(console: Console, request: ManageSessions) -> Reply:
 
 
 SESSION_COMMANDS = (
-    ConsoleCommand("sessions", sessions, "all sessions, and what their variables hold"),
+    ConsoleCommand("sessions", sessions, "all sessions, and what their variables hold", alone=True),
     ConsoleCommand("session", session, "NAME: the commands are that session's from now on"),
     ConsoleCommand("new", new, "NAME [FILE]: a session of this graph, or of another file's"),
     ConsoleCommand("duplicate", duplicate, "NAME: a session that starts from the values of now"),

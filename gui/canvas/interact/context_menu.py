@@ -44,7 +44,10 @@ NODE = (
     "graph.stop_gradient", "graph.override",
     Group(
         "Gradient, function, device",
-        ("graph.try_stop", "graph.native", "run.check_node", "graph.pyfunc", "graph.place"),
+        (
+            "graph.request", "graph.try_stop", "graph.native", "run.check_node", "graph.pyfunc",
+            "graph.place",
+        ),
     ),
     "run.why_value", "run.why", "",
     Group("Connect", ("graph.wire", "graph.run_after")),

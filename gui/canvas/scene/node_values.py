@@ -18,7 +18,7 @@ from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 
 ROOM = 20  # characters of a row
-RowTone = Literal["faint", "muted", "problem", "current", "forward", "backward"]  # of the theme
+RowTone = Literal["muted", "problem", "current", "forward", "backward"]  # of the theme
 WAITS = "waits for "
 TILES = 64  # elements; larger tensors are summed up in words
 
@@ -35,10 +35,10 @@ class NodeValues:
     marked: tuple[int, int] | None = None
 
 
-WAITING = NodeValues("waiting", "faint")
-NONE = NodeValues("none", "faint")
-DEAD = NodeValues("dead", "faint")  # in a branch that was not taken
-DROPPED = NodeValues("not kept", "faint")  # of an iteration that there was no room for
+WAITING = NodeValues("waiting", "muted")
+NONE = NodeValues("none", "muted")
+DEAD = NodeValues("dead", "muted")  # in a branch that was not taken
+DROPPED = NodeValues("not kept", "muted")  # of an iteration that there was no room for
 _ABSENT = {"none": NONE, "dead": DEAD, "dropped": DROPPED}
 
 
@@ -55,12 +55,12 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
         return _ABSENT[found.state]
     waits = workspace.waits.get(op.name)
     if waits is not None:
-        return NodeValues(_waiting(op, waits, room), "faint")
+        return NodeValues(_waiting(op, waits, room), "muted")
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
-    return NodeValues("" if kind is None else str(kind), "faint")
+    return NodeValues("" if kind is None else str(kind), "muted")
 
 
 def _waiting(op: Operation, what: Waiting, room: int) -> str:
@@ -75,7 +75,7 @@ def _waiting(op: Operation, what: Waiting, room: int) -> str:
 def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
     """The gradient that reaches the first output that has one, or what of it arrived so far."""
     if workspace.program is None:
-        return NodeValues("", "faint")
+        return NodeValues("", "muted")
     found = workspace.gradient(str(gradient_output(workspace, op)))
     if found is None or found.state == "waiting":
         return _partial(workspace, op, room) or WAITING

@@ -57,11 +57,11 @@ class TimelineModel(CellModel):
         item, here = self.rows[row], row == self.current
         future, fresh = row > self.current, row == self.rows.at(self.step - 1) != self.current
         fill: Fill = "current_row" if here else ""
-        tone: Tone = "faint" if future else "text"
+        tone: Tone = "muted" if future else "text"
         if column == NUMBER:
             return Cell(str(item.start + 1), tone, code=True, strong=here, fill=fill)
         if column == PHASE:
-            return Cell(item.phase, "faint" if future else phase_tone(item.phase), fill=fill)
+            return Cell(item.phase, "muted" if future else phase_tone(item.phase), fill=fill)
         if column == OPERATION:
             return Cell(item.name, tone, code=True, fill=fill)
         if column == TEXT:
@@ -97,7 +97,7 @@ class TimelineModel(CellModel):
         values = [self._value(ref) for ref in item.refs]
         known = [_brief(v) for v in values if v is not None and v.state == "known"]
         if not known and any(v is not None and v.state == "dead" for v in values):
-            return "dead", "faint"
+            return "dead", "muted"
         wrong = any(
             v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
         )

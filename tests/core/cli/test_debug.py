@@ -216,6 +216,22 @@ def test_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "data  float32[2] [1., 2.]" in result.out
 
 
+@pytest.mark.parametrize(
+    "line", ["step 3", "step -1", "continue 5", "back 2", "where now", "list 3", "break d if"]
+)
+def test_what_a_command_does_not_take_is_refused_and_not_left_out(cli: Cli, line: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", f"step; {line}; breakpoints", "--json")
+    assert result.status == 1
+    assert [c["command"] for c in result.json["commands"]] == ["step"]
+    assert result.json["error"]["type"] == "ValueError"
+
+
+def test_help_of_one_command(cli: Cli) -> None:
+    said = cli("debug", TUTORIAL, "--script", "help break").out
+    assert "gradient|scope|type" in said
+    assert "reverse_continue" not in said
+
+
 def test_json_without_a_script_reads_the_commands_from_standard_input(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

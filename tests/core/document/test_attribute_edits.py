@@ -186,6 +186,30 @@ def test_what_is_fed_or_begun_with_is_converted_or_the_edit_refused(
         )
 
 
+@pytest.mark.parametrize(
+    ("old", "shape", "new", "said"),
+    [
+        ([3, 4], (3,), [3, 4, 1], "is kept, and what [3] has more was filled up"),
+        ([3, 4, 5], (2,), [3, 4], "was cut to [2]: undo brings it back"),
+        ([[3, 4], [5, 6]], (1, 3), [[3, 4, 1]], "was cut to [1, 3]: undo brings it back"),
+        ([3, 4, 5, 6], (2, 2), [[3, 4], [5, 6]], ""),
+        ([3, 4], (None, 2), [[3, 4]], ""),
+        ([[3, 4], [5, 6]], (None, 3), [[3, 4, 1], [5, 6, 1]], "is kept, and what [2, 3] has more"),
+        ([7, 7], (3,), [7, 7, 7], ""),
+        ([3, 4], (), 1, "cannot be [] and was replaced: undo brings it back"),
+    ],
+)
+def test_of_a_value_stays_what_fits_another_shape(
+    old: list[float], shape: tuple[int | None, ...], new: Any, said: str
+) -> None:
+    wide = document_edits.set_attr(drawn("Placeholder"), "it", "shape", Shape(np.shape(old)))
+    given = document_edits.set_feed(wide, "it:0", np.float32(old))
+    made = document_edits.set_attr(given, "it", "shape", Shape(shape))
+    np.testing.assert_array_equal(made.feeds["it:0"].array, np.float32(new))
+    text = document_edits.kept_of_value(given, made, "it")
+    assert said in text if said else text == ""
+
+
 def test_a_new_node_with_attributes_of_ones_own_agrees_with_itself() -> None:
     assert drawn("Const", dtype=DType.INT64).graph["it"].attrs["value"] == Constant(np.int64(1))
 

@@ -144,8 +144,8 @@ def test_the_model_follows_the_cursor(
             model.move_to(step)
             filled = [r for r in range(model.count()) if model.cell(r, NUMBER).fill]
             assert filled == [r for r, row in enumerate(rows) if row.holds(step)]
-            faint = [r for r in range(model.count()) if model.cell(r, OPERATION).tone == "faint"]
-            assert faint == [r for r, row in enumerate(rows) if row.start > step]
+            muted = [r for r in range(model.count()) if model.cell(r, OPERATION).tone == "muted"]
+            assert muted == [r for r, row in enumerate(rows) if row.start > step]
     del tester
 
 
