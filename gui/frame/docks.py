@@ -35,6 +35,7 @@ PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at most at first, in pixels
 SHARES = {LEFT: 0.14, RIGHT: 0.236, BOTTOM: 0.25}  # of the window at first, so that most is canvas
 LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
+CANVAS = 0.3  # of the window at least, each way, where docks come back as they stood elsewhere
 HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
 
 
@@ -291,7 +292,9 @@ class Docks(QObject):
                 dock.hold()  # each shows for a moment before others lie in front
                 if self.layout or not shown:  # placed anew, each is shown where it goes
                     dock.setVisible(shown)
-        if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
+        if shown and self.layout and self._window.restoreState(self.layout, STATE_VERSION):
+            self._leave_room()
+        elif shown:
             self._place()
         self.tidy()  # each title that comes or goes lays all of them out, which is long once filled
         for dock in self.by_id.values():
@@ -369,6 +372,27 @@ class Docks(QObject):
         bottom = _share(BOTTOM, height, SIZES[BOTTOM][1])
         self._window.resizeDocks([first[BOTTOM]], [bottom], Qt.Orientation.Vertical)
         self.tidy()
+
+    def _leave_room(self) -> None:
+        """For the canvas: pixels that docks took of a large screen may be all of a small one."""
+        self._lay_out()
+        canvas, room = self._window.centralWidget(), self._room()
+        assert canvas is not None  # a main window has one
+        middle = canvas.size()
+        for there, whole, areas, way in (
+            (middle.height(), room[1], (BOTTOM,), Qt.Orientation.Vertical),
+            (middle.width(), room[0], (LEFT, RIGHT), Qt.Orientation.Horizontal),
+        ):
+            if there >= CANVAS * whole:
+                continue
+            for area in areas:
+                docks = [dock for dock in self.by_id.values() if self._stands_in(dock, area)]
+                size = _share(area, whole, SIZES[area][way is Qt.Orientation.Vertical])
+                self._window.resizeDocks(docks[:1], [size] * len(docks[:1]), way)
+
+    def _stands_in(self, dock: Dock, area: Qt.DockWidgetArea) -> bool:
+        there = not dock.isHidden() and not dock.isFloating()
+        return there and self._window.dockWidgetArea(dock) is area
 
     def _room(self) -> tuple[int, int]:
         """Pixels of the window, as it will be where it does not show yet."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
@@ -192,6 +193,32 @@ def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) 
     end(window)
     asked = {place.id for place in PANELS if place.asked}
     assert hidden == {"outline", "palette", *asked}
+
+
+@pytest.mark.slow
+def test_a_layout_of_a_large_screen_leaves_room_for_the_canvas_on_a_small_one(
+    tutorial: Driver, examples: Path
+) -> None:
+    window = tutorial.window
+    window.resize(2400, 1500)
+    docks = window.docks.by_id
+    window.resizeDocks([docks["timeline"]], [900], Qt.Orientation.Vertical)
+    window.resizeDocks(
+        [docks["outline"], docks["inspector"]], [700, 700], Qt.Orientation.Horizontal
+    )
+    tutorial.settle()
+    assert docks["timeline"].height() > 700
+    window.discard()
+    small = MainWindow(Workspace())
+    small.resize(1366, 740)
+    again = Driver(small)
+    small.workspace.start()
+    again.open(examples / "tutorial.gradstep")
+    again.settle()
+    canvas = small.centralWidget().size()
+    end(small)
+    assert canvas.width() > 1366 / 3
+    assert canvas.height() > 740 / 3
 
 
 @pytest.mark.slow
