@@ -97,7 +97,7 @@ class TrainingHead(BreakingRow):
         self.until.textEdited.connect(self._note_wish)
         self.until.returnPressed.connect(lambda: commands.train(self._workspace))
         patient = Text(lambda: self._workspace.theme, "muted")
-        patient.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        patient.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         patient.set_text(self.tr("patience"))
         self.patience = QLineEdit()
         self.patience.setObjectName("training.patience")
@@ -177,7 +177,9 @@ class TrainingHead(BreakingRow):
         self.train.setText(self.tr("Pause") if training.busy else self.tr("Train"))
         self.train.setAccessibleName(self.train.text())
         row = BY_ID["run.pause" if training.busy else "run.train"]
-        self.train.setToolTip(plain(f"{row.tip}  ({shown_key(row.keys[0])})"))
+        need = "" if training.busy else row.enabled.obstacle(self._workspace)
+        tip = f"{row.tip}  ({shown_key(row.keys[0])})"
+        self.train.setToolTip(plain(f"{tip}\nNot now: {need}" if need else tip))
         self.train.setEnabled(training.busy or row.enabled(self._workspace))
         for field in (self.steps, self.until, self.patience):
             field.setEnabled(not training.busy)
@@ -198,6 +200,7 @@ class TrainingHead(BreakingRow):
 
     def _note_wish(self, *_: object) -> None:
         self._training.until = self.until.text().strip()
+        self._training.failure = None  # of what was wished for before
         steps, patience = read_steps(self.steps.text()), self.patience.text().strip()
         self._training.patience = read_steps(patience)
         self._training.misread = ""

@@ -155,6 +155,16 @@ def test_a_condition_ends_it_or_is_said_to_be_wrong(
         losses = numbers(panel.training)
         assert losses[-1] < 2 <= losses[-2]
         assert bench.space.stop.run == len(losses) - 1
+    else:
+        field.clear()
+        qtbot.keyClicks(field, "loss < 1")
+        assert panel.head.said.text() == ""
+
+
+def test_a_button_that_cannot_train_says_what_it_lacks(bench: Any, panel: Any, qtbot: Any) -> None:
+    commands.set_optimizers(bench.space, [])
+    qtbot.waitUntil(lambda: not panel.head.train.isEnabled())
+    assert "Not now: " in panel.head.train.toolTip()
 
 
 def test_how_many_steps_is_read_as_people_write_it(panel: Any, qtbot: Any) -> None:
