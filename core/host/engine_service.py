@@ -102,7 +102,7 @@ _PROGRESS = 0.1  # seconds between two reports of progress
 _PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks again
 
 
-# What a pause leaves where it is by then, to be gone on with.
+# A pause stops these where they are, and they can be gone on with; others it cuts off.
 _MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions, m.Assign)
 _PREPARED = object()
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
