@@ -31,8 +31,8 @@ from gradstep.gui.panels.welcome.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
     from gradstep.core.io.disk.file_stamp import OnDisk
+    from gradstep.gui.actions.action_set import ActionSet
     from gradstep.gui.canvas.view import GraphView
-    from gradstep.gui.frame.action_set import ActionSet
     from gradstep.gui.frame.banners import Banners
     from gradstep.gui.frame.docks import Docks
     from gradstep.gui.frame.toolbar import ToolBar
@@ -99,8 +99,8 @@ class MainWindow(QMainWindow):
 
     def furnish(self, workspace: Workspace) -> None:
         """Give the window its workspace, and all that shows it."""
+        from gradstep.gui.actions.action_set import ActionSet
         from gradstep.gui.frame import open_windows
-        from gradstep.gui.frame.action_set import ActionSet
         from gradstep.gui.frame.window_commands import Views
         from gradstep.gui.model.autosave import Autosave
         from gradstep.gui.model.document_files import Files

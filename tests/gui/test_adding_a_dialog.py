@@ -14,9 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit
 
 from gradstep.gui import dialogs
+from gradstep.gui.actions import action_set, dialog_table
+from gradstep.gui.actions.action_table import ACTIONS
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_set, dialog_table, window_commands
-from gradstep.gui.frame.action_table import ACTIONS
+from gradstep.gui.frame import window_commands
 from tests.support.named_widgets import require_names
 
 ROOT = Path(__file__).parents[2]

@@ -25,9 +25,9 @@ from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.reference import move_page
+from gradstep.gui.actions import action_set, action_table
+from gradstep.gui.actions.action_set import ActionSet
 from gradstep.gui.dialogs import shortcuts_dialog
-from gradstep.gui.frame import action_set, action_table
-from gradstep.gui.frame.action_set import ActionSet
 from gradstep.gui.frame.menus import MenuBar
 from gradstep.gui.model.workspace import Workspace
 from gradstep.main import Gradstep

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.number_text import byte_size, duration
 from gradstep.gui.look.pill import Pill

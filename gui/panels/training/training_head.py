@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolButton
 from gradstep.core.document import document_edits
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
-from gradstep.gui.frame import action_table
-from gradstep.gui.frame.action_record import can_train
+from gradstep.gui.actions import action_table
+from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.training import Training

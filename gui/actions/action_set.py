@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.frame.action_record import Action, Condition
-from gradstep.gui.frame.action_table import ACTIONS, BY_ID
+from gradstep.gui.actions.action_record import Action, Condition
+from gradstep.gui.actions.action_table import ACTIONS, BY_ID
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import plain, without_mnemonic
 from gradstep.gui.model.workspace import Workspace
