@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from gradstep.gui.canvas.view import GraphView
     from gradstep.gui.frame.banners import Banners
     from gradstep.gui.frame.docks import Docks
+    from gradstep.gui.frame.document_files import Files
     from gradstep.gui.frame.toolbar import ToolBar
     from gradstep.gui.frame.window_commands import Views
     from gradstep.gui.model.autosave import Autosave, Recovered
-    from gradstep.gui.model.document_files import Files
     from gradstep.gui.model.file_watch import FileWatch
     from gradstep.gui.model.workspace import MessageLevel, Workspace
 
@@ -100,13 +100,15 @@ class MainWindow(QMainWindow):
     def furnish(self, workspace: Workspace) -> None:
         """Give the window its workspace, and all that shows it."""
         from gradstep.gui.actions.action_set import ActionSet
+        from gradstep.gui.canvas.scene.foreseen_scene import foresee_scene
         from gradstep.gui.frame import open_windows
+        from gradstep.gui.frame.document_files import Files
         from gradstep.gui.frame.window_commands import Views
         from gradstep.gui.model.autosave import Autosave
-        from gradstep.gui.model.document_files import Files
         from gradstep.gui.model.file_watch import FileWatch
 
         self.workspace, self.look = workspace, workspace.theme
+        workspace.reader.draw_ahead = foresee_scene
         open_windows.add(self)
         self.files = Files(workspace, self)
         self.actions_ = ActionSet(workspace, self)

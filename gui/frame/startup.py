@@ -55,7 +55,7 @@ HERE = (  # by the main thread, one in a turn of the event loop; none takes long
     "gradstep.gui.frame.late_menus",
     "gradstep.gui.frame.banners",
     "gradstep.gui.model.autosave",
-    "gradstep.gui.model.document_files",
+    "gradstep.gui.frame.document_files",
     "gradstep.gui.model.file_watch",
     "gradstep.gui.canvas.scene.scene_arrays",
     "gradstep.gui.canvas.scene.overlay_state",

@@ -31,8 +31,8 @@ from gradstep.gui import commands
 from gradstep.gui.actions import action_record
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs import unsaved_dialog
+from gradstep.gui.frame.document_files import Files
 from gradstep.gui.model.autosave import Autosave, Recovered
-from gradstep.gui.model.document_files import Files
 from gradstep.gui.model.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "s/c"])

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.number_text import byte_size, duration
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mix, sans
 from gradstep.gui.model.cost_tree import Cost, total
+from gradstep.gui.model.number_text import byte_size, duration
 from gradstep.gui.panels.profile.icicle_layout import Tile, lay_out, path_to
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.small_labels import ThemeSource

@@ -7,8 +7,8 @@ from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.tensor.cell_signs import draw_swatch
 from gradstep.gui.panels.tensor.colour_maps import (
     MapName,

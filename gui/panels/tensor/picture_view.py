@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF
-from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.tensor.cell_signs import draw_sign
 from gradstep.gui.panels.tensor.picture_fit import (
     GAP,

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.gui.canvas.paint import heat_colours
-from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import SMALL, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
