@@ -50,6 +50,7 @@ HERE = (  # by the main thread, one in a turn of the event loop; none takes long
     "gradstep.gui.model.debugger",
     "gradstep.gui.model.followed_training",
     "gradstep.gui.model.workspace",
+    "gradstep.gui.actions.action_table",
     "gradstep.gui.actions.action_set",
     "gradstep.gui.frame.toolbar",
     "gradstep.gui.frame.late_menus",
