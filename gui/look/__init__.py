@@ -1,1 +1,4 @@
-"""How all of the window looks: colours and fonts in `theme.py`, drawings in `icons.py`."""
+"""How all of the window looks: colours and fonts in `theme.py`, drawings in `icons.py`.
+
+Nothing here knows what is shown.
+"""
