@@ -34,7 +34,7 @@ class Gradstep:
         shot(path, out, **look)
 
     def picture(self, document: Document, suffix: str) -> bytes:
-        from gradstep.gui.canvas.document_picture import picture
+        from gradstep.gui.document_picture import picture
 
         data: bytes = picture(document, suffix)
         return data

@@ -19,10 +19,10 @@ from gradstep.gui.error_reporter import Reporter, start_log
 from gradstep.gui.frame import open_windows
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.startup import Start, furnish
+from gradstep.gui.frame.system_shutdown import Ending
 from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
 from gradstep.gui.model.settings import settings, state_folder
-from gradstep.gui.model.system_shutdown import Ending
 
 # Seconds that the window waits for another thread's Python, each time; by default 0.005.
 SWITCH = 0.001

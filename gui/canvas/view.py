@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from gradstep.gui.canvas.interact import screen_reader, tooltips
-from gradstep.gui.canvas.interact.camera import NOTCH, Camera
 from gradstep.gui.canvas.interact.canvas_drops import Drops, ValueDrop
 from gradstep.gui.canvas.interact.canvas_keys import CanvasKeys
 from gradstep.gui.canvas.interact.canvas_requests import Answers
@@ -39,6 +38,7 @@ from gradstep.gui.canvas.paint import empty_canvas, picture_export
 from gradstep.gui.canvas.paint.legend import Legend
 from gradstep.gui.canvas.paint.minimap import Minimap
 from gradstep.gui.canvas.paint.paint_layers import Layers
+from gradstep.gui.canvas.scene.camera import NOTCH, Camera
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -10,7 +10,7 @@ from gradstep.gui.commands.branch_commands import edit_on_branch
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.workspace import Workspace
 
-_DIALOG = "repairs"  # of gradstep.gui.frame.dialog_table
+_DIALOG = "repairs"  # of gradstep.gui.actions.dialog_table
 
 
 def try_repairs(

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.request_dialog import names_in
-from gradstep.gui.frame import open_windows
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model import shown_workspaces
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -19,7 +19,7 @@ class CopyValuesDialog(Dialog):
         super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
         names = workspace.sessions.names
         self._windows = {
-            f"{other.name} (its window)": other for other in open_windows.others(workspace)
+            f"{other.name} (its window)": other for other in shown_workspaces.others(workspace)
         }
         others = [name for name in names if name != workspace.sessions.current]
         first = next(iter([*others, *self._windows, *names]))

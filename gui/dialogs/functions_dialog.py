@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.document.required_python import Asked, missing_code
 from gradstep.gui import commands
+from gradstep.gui.actions.action_record import selected_operation
 from gradstep.gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
 from gradstep.gui.dialogs.finder import Entry, Finder, Listed
-from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.model.workspace import Workspace
 
 

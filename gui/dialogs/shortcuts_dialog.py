@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
+from gradstep.gui.actions.action_record import Action, shown_key
+from gradstep.gui.actions.action_set import ActionSet
+from gradstep.gui.actions.menu_titles import MENUS
 from gradstep.gui.dialogs.dialog_base import Dialog
-from gradstep.gui.frame.action_record import Action, shown_key
-from gradstep.gui.frame.menus import MENUS
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, mono, sans
 from gradstep.gui.model.workspace import Workspace
-
-if TYPE_CHECKING:
-    from gradstep.gui.frame.main_window import MainWindow
 
 COLUMNS = 2
 LINE = 18  # pixels, height of each
 
 
 class ShortcutsDialog(Dialog):
-    def __init__(self, workspace: Workspace, window: MainWindow) -> None:
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(workspace, "shortcuts_dialog", "Keyboard shortcuts", window)
-        self._actions = [row for row, _ in window.actions_ if row.keys]
+        (actions,) = window.findChildren(ActionSet)
+        self._actions = [row for row, _ in actions if row.keys]
         page = QWidget()
         across = QHBoxLayout(page)
         across.setSpacing(3 * GRID)

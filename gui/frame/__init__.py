@@ -1,4 +1,4 @@
-"""The window around the canvas: menus, toolbar, docks, strips, status; the table of actions.
+"""The window around the canvas: menus, toolbar, docks, strips, status, and its files.
 
-`main_window.py` puts it together, `action_table.py` says what there is to do.
+`main_window.py` puts it together, `docks.py` says which panels there are and where.
 """

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
+from gradstep.gui.actions.dialog_table import ENGINE, TRUST, open_dialog
 from gradstep.gui.frame.banner import Banner
-from gradstep.gui.frame.dialog_table import ENGINE, TRUST, open_dialog
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.autosave import Recovered
 from gradstep.gui.model.engine_bridge import PREPARING, WORKING, EngineState

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QWidget
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
+from gradstep.gui.actions.action_record import Action
+from gradstep.gui.actions.action_set import ActionSet
 from gradstep.gui.canvas.interact.name_index import NameIndex
 from gradstep.gui.dialogs.finder import Entry, Finder, Listed
-from gradstep.gui.frame.action_record import Action
-from gradstep.gui.frame.action_set import ActionSet
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace

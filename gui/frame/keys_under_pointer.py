@@ -14,9 +14,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 from shiboken6 import isValid
 
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_table import ACTIONS
 from gradstep.gui.canvas.interact import canvas_keys as keys
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_table import ACTIONS
 
 if TYPE_CHECKING:
     from gradstep.gui.canvas.view import GraphView

@@ -31,14 +31,14 @@ from gradstep.gui.panels.welcome.welcome_page import WelcomePage
 
 if TYPE_CHECKING:
     from gradstep.core.io.disk.file_stamp import OnDisk
+    from gradstep.gui.actions.action_set import ActionSet
     from gradstep.gui.canvas.view import GraphView
-    from gradstep.gui.frame.action_set import ActionSet
     from gradstep.gui.frame.banners import Banners
     from gradstep.gui.frame.docks import Docks
+    from gradstep.gui.frame.document_files import Files
     from gradstep.gui.frame.toolbar import ToolBar
     from gradstep.gui.frame.window_commands import Views
     from gradstep.gui.model.autosave import Autosave, Recovered
-    from gradstep.gui.model.document_files import Files
     from gradstep.gui.model.file_watch import FileWatch
     from gradstep.gui.model.workspace import MessageLevel, Workspace
 
@@ -99,17 +99,20 @@ class MainWindow(QMainWindow):
 
     def furnish(self, workspace: Workspace) -> None:
         """Give the window its workspace, and all that shows it."""
+        from gradstep.gui.actions.action_set import ActionSet
+        from gradstep.gui.actions.action_table import ACTIONS
+        from gradstep.gui.canvas.scene.foreseen_scene import foresee_scene
         from gradstep.gui.frame import open_windows
-        from gradstep.gui.frame.action_set import ActionSet
+        from gradstep.gui.frame.document_files import Files
         from gradstep.gui.frame.window_commands import Views
         from gradstep.gui.model.autosave import Autosave
-        from gradstep.gui.model.document_files import Files
         from gradstep.gui.model.file_watch import FileWatch
 
         self.workspace, self.look = workspace, workspace.theme
+        workspace.reader.draw_ahead = foresee_scene
         open_windows.add(self)
         self.files = Files(workspace, self)
-        self.actions_ = ActionSet(workspace, self)
+        self.actions_ = ActionSet(workspace, self, ACTIONS)
         self.autosave = Autosave(workspace, self)
         self.watch = FileWatch(workspace, self)
         self.watch.found.connect(self._show_file_state)
@@ -276,7 +279,7 @@ class MainWindow(QMainWindow):
         self.menu.show_name(workspace.name, modified)
 
     def _count_problems(self) -> None:
-        from gradstep.gui.panels.problems.problem_rows import count_problems
+        from gradstep.gui.model.problem_rows import count_problems
 
         count = count_problems(self.workspace)
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QMenuBar
 
+from gradstep.gui.actions.menu_titles import MENUS
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import BODY, mono, sans
 
 if TYPE_CHECKING:
-    from gradstep.gui.frame.action_set import ActionSet
+    from gradstep.gui.actions.action_set import ActionSet
 
-MENUS = ("File", "Edit", "View", "Graph", "Run", "Devices", "Help")
 HEIGHT = 26  # pixels
 
 

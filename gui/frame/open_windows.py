@@ -9,25 +9,19 @@ from PySide6.QtCore import Qt
 from shiboken6 import isValid
 
 from gradstep.gui.frame.window_placement import place_beside
+from gradstep.gui.model import shown_workspaces
 
 if TYPE_CHECKING:
     from gradstep.gui.frame.main_window import MainWindow
-    from gradstep.gui.model.workspace import Workspace
 
 _known: WeakSet[MainWindow] = WeakSet()
 _kept: dict[int, MainWindow] = {}  # what was opened from another window, which may close first
 
 
 def add(window: MainWindow) -> None:
-    """Have others find a window, as long as it is on the screen."""
+    """Keep a window in mind, and have others find what it shows, as long as it is there."""
     _known.add(window)
-
-
-def others(workspace: Workspace) -> list[Workspace]:
-    """What the other windows show, where they show a document; by its name."""
-    shown = [w.workspace for w in _known if isValid(w) and w.isVisible()]
-    found = [w for w in shown if w is not workspace and w.is_open]
-    return sorted(found, key=lambda w: w.name)
+    shown_workspaces.add(window)
 
 
 def keep_all() -> None:

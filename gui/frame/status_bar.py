@@ -182,7 +182,7 @@ class StatusBar(QStatusBar):
         return button
 
     def _show_machine(self) -> None:
-        from gradstep.gui.frame.dialog_table import DOCTOR, open_dialog
+        from gradstep.gui.actions.dialog_table import DOCTOR, open_dialog
 
         open_dialog(self._workspace, DOCTOR)
 

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 from gradstep.core.autodiff.reverse.gradient_request import Override
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_set import ActionSet
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_set import ActionSet
 from gradstep.gui.look.device_text import device_words
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.pill import Pill
 
 PHASES: tuple[PhaseName, ...] = ("forward", "backward", "update")
 _LACKING: Mapping[PhaseName, str] = {  # why a phase may have no steps

@@ -16,9 +16,9 @@ from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.layers.block_table import Block
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
+from gradstep.gui.actions.action_record import selected_operation
+from gradstep.gui.actions.dialog_table import DIALOGS, DialogRecord
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
-from gradstep.gui.frame.action_record import selected_operation
-from gradstep.gui.frame.dialog_table import DIALOGS, DialogRecord
 from gradstep.gui.model.settings import state_folder
 from gradstep.gui.model.window_requests import FrameRequest
 

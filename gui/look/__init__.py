@@ -1,1 +1,4 @@
-"""How the window looks: colours and fonts in `theme.py`, `icons.py`, numbers as text."""
+"""How all of the window looks: colours and fonts in `theme.py`, drawings in `icons.py`.
+
+Nothing here knows what is shown.
+"""

@@ -20,9 +20,9 @@ from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.ops.typing.inference import Inference, infer_declared
 from gradstep.core.program.trust.code_fingerprint import fingerprint
 from gradstep.core.program.trust.example_index import is_bundled
-from gradstep.gui.frame.initial_folding import fold_scopes
 from gradstep.gui.model.background_work import Background
-from gradstep.gui.model.foreseen import foresee
+from gradstep.gui.model.foreseen import DrawAhead, foresee
+from gradstep.gui.model.initial_folding import fold_scopes
 
 if TYPE_CHECKING:
     from gradstep.core.host.file_reader import FileReader
@@ -34,11 +34,12 @@ class Reader(QObject):
     """Only what was asked for last is handed over.
 
     name: of the file that is being read; "" for none. stacked: whether equal blocks will be shown
-    as one box.
+    as one box. draw_ahead: of the canvas that will show it; None where nothing is drawn.
     """
 
     changed = Signal()
     stacked = True
+    draw_ahead: DrawAhead | None = None
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -122,11 +123,11 @@ class Reader(QObject):
                 self.stop()
                 failed(error)
 
-        stacked = self.stacked
+        stacked, draw = self.stacked, self.draw_ahead
 
         def foreseen() -> tuple[Document, Inference]:
             found = work()
-            foresee(*found, stacked)
+            foresee(*found, stacked, draw)
             return found
 
         self.name = name

@@ -5,31 +5,27 @@ The window would be deaf meanwhile. It is kept with the graph until it is asked 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
-from gradstep.core.document.requests import whole_request
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.block_kinds import BlockKinds
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks
 from gradstep.core.host import engine_document
-from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
-    from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
-
 LIGHT = 16 << 20  # bytes of constants
 Stacked = tuple[frozenset[str], bool]  # what scopes are closed; whether equal ones are one box
+# Of a document, its graph with the loops opened, and how scopes are closed in it (each -> the one
+# that its box is called after): finds out how that will be drawn, and keeps it there.
+DrawAhead = Callable[[Document, Graph, Inference, Mapping[str, str]], None]
 _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 
 
@@ -37,45 +33,26 @@ _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 class _Foreseen:
     kinds: BlockKinds | None
     stacks: tuple[Stacked, Mapping[str, str]]
-    drawn: VisibleGraph | None
-    scene: SceneArrays | None  # of `drawn`; None where a process has to lay that out
 
 
-def foresee(document: Document, inference: Inference, stacked: bool) -> None:
-    """Find out what will be asked of it. stacked: whether equal blocks are shown as one box."""
-    from gradstep.gui.canvas.scene.visible_graph import VisibleGraph  # loads NumPy
-
+def foresee(
+    document: Document, inference: Inference, stacked: bool, draw: DrawAhead | None = None
+) -> None:
+    """Find out what will be asked of it. stacked: whether equal blocks are shown as one box. draw:
+    of who will draw it."""
     try:
         waiting_of(document)
         missing_code(document)
         shown = flatten_loops(document.graph)
         kinds, closed = BlockKinds(shown), document.view.collapsed
         collapsed = stack_blocks(closed, kinds) if stacked else each_by_itself(closed)
-        types = flatten_loop_types(document.graph, inference)
-        drawn = VisibleGraph.of(shown, types, whole_request(document), collapsed)
-        drawn.find_ahead()
-        scene = _scene_of(drawn, document.view.positions)
-        stacks = (closed, stacked), collapsed
-        shown.__dict__[_KEY] = _Foreseen(kinds, stacks, drawn, scene)
+        if draw is not None:
+            draw(document, shown, inference, collapsed)
+        shown.__dict__[_KEY] = _Foreseen(kinds, ((closed, stacked), collapsed))
         if _weight(document) <= LIGHT:  # of more, the first picture need not wait for it
             engine_document.write_ahead(document)
     except GradstepError:
         return  # it will be said when it is asked for
-
-
-def _scene_of(drawn: VisibleGraph, positions: Mapping[str, Point]) -> SceneArrays | None:
-    """In the places that the document gives, or that layout finds for a few boxes."""
-    from gradstep.gui.canvas.scene import box_placement
-    from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
-
-    places = box_placement.known(drawn, positions)
-    if not places and box_placement.is_small(drawn):
-        places = box_placement.complete(drawn, places)
-    if len(places) < len(drawn.boxes):
-        return None
-    found = SceneArrays.of(drawn, places)
-    assert found.extent  # with the frames
-    return found
 
 
 def _weight(document: Document) -> int:
@@ -108,20 +85,6 @@ def foreseen_stacks(shown: Graph, stacked: Stacked) -> Mapping[str, str] | None:
     foreseen, or nothing."""
     found = _of(shown)
     return None if found is None or found.stacks[0] != stacked else found.stacks[1]
-
-
-def foreseen_scene(
-    shown: Graph, request: GradientRequest, collapsed: Mapping[str, str]
-) -> tuple[VisibleGraph | None, SceneArrays | None]:
-    """Of a graph with its loops opened; None where something else was foreseen, or nothing."""
-    found = _of(shown)
-    if found is None:
-        return None, None
-    drawn, scene = found.drawn, found.scene
-    found.drawn = found.scene = None
-    source = None if drawn is None else drawn.source
-    same = source is not None and (source.request, source.collapsed) == (request, collapsed)
-    return (drawn, scene) if same else (None, None)
 
 
 def _of(shown: Graph) -> _Foreseen | None:

@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.float_text import not_finite
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.memory_release import memo_of_document
-from gradstep.gui.look import number_text
+from gradstep.gui.model import number_text
 from gradstep.gui.model.value_cache import TensorValue, Update
 
 Array = np.ndarray[Any, Any]

@@ -2,7 +2,7 @@
 
 Workspace.ask_window asks; gradstep.gui.frame.window_commands and
 gradstep.gui.canvas.interact.canvas_requests answer. Dialogs have a table of their own,
-gradstep.gui.frame.dialog_table.
+gradstep.gui.actions.dialog_table.
 """
 
 from __future__ import annotations

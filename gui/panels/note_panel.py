@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gradstep.gui import commands
-from gradstep.gui.frame.dialog_table import NOTE, open_dialog
+from gradstep.gui.actions.dialog_table import NOTE, open_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.expectations_panel import ExpectationList

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTab
 
 from gradstep.core.protocol.messages import SessionInfo
 from gradstep.gui import commands
-from gradstep.gui.frame.dialog_table import COPY_VALUES, open_dialog
+from gradstep.gui.actions.dialog_table import COPY_VALUES, open_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable

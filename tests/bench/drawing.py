@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QApplication
 from gradstep.core.document.document import Document, View
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
-from gradstep.gui.canvas.interact.camera import NOTCH
+from gradstep.gui.canvas.scene.camera import NOTCH
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.canvas.view import GraphView

@@ -14,9 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit
 
 from gradstep.gui import dialogs
+from gradstep.gui.actions import action_table, dialog_table
+from gradstep.gui.actions.action_table import ACTIONS
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_set, dialog_table, window_commands
-from gradstep.gui.frame.action_table import ACTIONS
+from gradstep.gui.frame import window_commands
 from tests.support.named_widgets import require_names
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +36,7 @@ def _added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     actions = dialog_table.with_dialogs(ACTIONS, [record])
     monkeypatch.setattr(dialogs, "__path__", [*dialogs.__path__, str(tmp_path)])
     monkeypatch.setattr(window_commands, "DIALOGS", (*dialog_table.DIALOGS, record))
-    monkeypatch.setattr(action_set, "ACTIONS", actions)
-    monkeypatch.setattr(action_set, "BY_ID", {action.id: action for action in actions})
+    monkeypatch.setattr(action_table, "ACTIONS", actions)
     yield
     sys.modules.pop(f"{dialogs.__name__}.{MODULE}", None)
 

@@ -25,9 +25,9 @@ from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.reference import move_page
+from gradstep.gui.actions import action_table
+from gradstep.gui.actions.action_set import ActionSet
 from gradstep.gui.dialogs import shortcuts_dialog
-from gradstep.gui.frame import action_set, action_table
-from gradstep.gui.frame.action_set import ActionSet
 from gradstep.gui.frame.menus import MenuBar
 from gradstep.gui.model.workspace import Workspace
 from gradstep.main import Gradstep
@@ -106,13 +106,11 @@ def window(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Action
     """The actions and the menus of a window, from the table of actions as it is made where the
     record stands in its file; the engine answers in this process, which has the record."""
     made = _made_again(action_table)
-    monkeypatch.setattr(action_set, "ACTIONS", made.ACTIONS)
-    monkeypatch.setattr(action_set, "BY_ID", made.BY_ID)
     monkeypatch.setattr("gradstep.gui.model.workspace.EngineBridge", LocalBridge)
     space, frame, bar = Workspace(), QMainWindow(), MenuBar()
     qtbot.addWidget(frame)
     frame.setMenuBar(bar)
-    actions = frame.actions_ = ActionSet(space, frame)  # as the program's own window has it
+    actions = ActionSet(space, frame, made.ACTIONS)
     bar.fill(actions)
     space.open_document(read(TUTORIAL), TUTORIAL)
     space.debugger.flush()

@@ -28,11 +28,11 @@ from gradstep.core.io.disk.file_stamp import look
 from gradstep.core.io.edit_journal import EditJournal, JournalNote
 from gradstep.core.io.native import gradstep_file
 from gradstep.gui import commands
+from gradstep.gui.actions import action_record
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs import unsaved_dialog
-from gradstep.gui.frame import action_record
+from gradstep.gui.frame.document_files import Files
 from gradstep.gui.model.autosave import Autosave, Recovered
-from gradstep.gui.model.document_files import Files
 from gradstep.gui.model.workspace import Workspace
 
 NAMES = st.sampled_from(["a", "b", "s/c"])

@@ -33,10 +33,10 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.canvas.document_picture import picture
 from gradstep.gui.canvas.interact import tooltips
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.document_picture import picture
 from gradstep.gui.look.plain_text import Label, MessageBox, plain, without_mnemonic
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.widgets.markdown_text import MarkedText

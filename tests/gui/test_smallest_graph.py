@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from gradstep.core.io.open_document import read
 from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gui.actions import action_table
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_table
 
 
 def test_why_offers_the_smallest_graph(

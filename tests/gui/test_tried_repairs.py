@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
+from gradstep.gui.actions import action_table
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_table
 
 
 def _dialog(driver: Driver, qtbot: Any) -> QDialog:

@@ -19,7 +19,7 @@ from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs import conflict_dialog, unsaved_dialog
 from gradstep.gui.dialogs.conflict_dialog import Answer
 from gradstep.gui.dialogs.differences_dialog import DifferencesDialog
-from gradstep.gui.model.document_files import Files
+from gradstep.gui.frame.document_files import Files
 from gradstep.gui.model.file_watch import FileWatch
 from gradstep.gui.model.workspace import Workspace
 

@@ -22,9 +22,9 @@ from gradstep.gui.frame.status_bar import place_words, size_words
 from gradstep.gui.look import theme
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.device_text import device_words
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.pill import Pill
 from tests.support.deleting import end
 from tests.traces.trace_archive import traces
 

@@ -11,10 +11,10 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMenu
 
 from gradstep.gui import commands
+from gradstep.gui.actions.action_record import VALUED
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.pointer import Pointer
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.frame.action_record import VALUED
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.palette_panel import MIME_TYPE

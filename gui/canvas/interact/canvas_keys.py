@@ -9,14 +9,14 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact.camera import Camera
+from gradstep.gui.actions.action_record import Action
+from gradstep.gui.actions.action_table import ACTIONS, BY_ID
 from gradstep.gui.canvas.interact.current_gesture import Gestures
 from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.node_adding import NodeAdding
 from gradstep.gui.canvas.interact.pointer import Pointer
 from gradstep.gui.canvas.interact.typed_search import TypedWord
-from gradstep.gui.frame.action_record import Action
-from gradstep.gui.frame.action_table import ACTIONS, BY_ID
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.model.workspace import Workspace
 
 Key = Qt.Key

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.flash_marker import Revealer
 from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.node_adding import NodeAdding
@@ -15,6 +14,7 @@ from gradstep.gui.canvas.interact.rename_field import Renaming
 from gradstep.gui.canvas.interact.scope_opening import ScopeOpening
 from gradstep.gui.canvas.interact.viewport import Framing
 from gradstep.gui.canvas.paint.minimap import Minimap
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 
 

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QMenu
 from gradstep.core.graph.model import Edge
 from gradstep.core.layout.box_diagram import LAYER_GAP
 from gradstep.gui import commands
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.canvas.interact import canvas_keys, search_entries, tooltips
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.gestures import press_box
 from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.menu_items import SEPARATOR, Item, fill, heading
@@ -23,10 +23,10 @@ from gradstep.gui.canvas.interact.paste_gesture import Copies
 from gradstep.gui.canvas.interact.scope_opening import ScopeOpening
 from gradstep.gui.canvas.interact.search_menu import Search
 from gradstep.gui.canvas.scene.box_placement import free_place
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.hit_test import Hit, Port, port_point
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.frame.action_table import BY_ID
 from gradstep.gui.model.workspace import Workspace
 
 

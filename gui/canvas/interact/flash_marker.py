@@ -10,10 +10,10 @@ from PySide6.QtGui import QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from gradstep.core.graph.scopes import is_inside
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.viewport import around
 from gradstep.gui.canvas.paint.node_cards import RADIUS
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.model.settings import settings

@@ -11,8 +11,8 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from gradstep.core.layout.box_diagram import GRID
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import Movement
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.core.protocol.messages import LoopShown
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.look import icons

@@ -7,8 +7,8 @@ from PySide6.QtCore import QPoint
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.layout.box_diagram import GRID
 from gradstep.gui.canvas.interact import arrow_navigation, search_entries
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.search_menu import Search
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.model.workspace import Workspace
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QPoint, Qt
 
 from gradstep.core.graph.model import Edge
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.gestures import (
     Gesture,
     Lift,
@@ -25,6 +24,7 @@ from gradstep.gui.canvas.interact.rename_field import Renaming
 from gradstep.gui.canvas.interact.scope_opening import ScopeOpening
 from gradstep.gui.canvas.interact.search_menu import Search
 from gradstep.gui.canvas.interact.wire_gesture import DrawWire
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.scene_arrays import TITLE
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -6,10 +6,10 @@ from PySide6.QtCore import QPoint
 
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact import search_entries
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.pointer import Pointer
 from gradstep.gui.canvas.interact.search_menu import Search
 from gradstep.gui.canvas.interact.viewport import Framing
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.model.workspace import Workspace
 
 

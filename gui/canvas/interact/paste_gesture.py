@@ -10,10 +10,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 
 from gradstep.core.layout.box_diagram import GRID
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.gestures import Lift
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.viewport import Framing, around
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_arrays import Movement
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.model.workspace import Workspace

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.model import Edge
 from gradstep.core.layout.box_diagram import GRID
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.scene import hit_test
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import Point
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -6,8 +6,8 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.scene_arrays import TITLE, SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.plain_text import Label

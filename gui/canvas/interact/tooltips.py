@@ -6,8 +6,8 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.number_text import brief
 from gradstep.gui.model import variable_change
+from gradstep.gui.model.number_text import brief
 from gradstep.gui.model.value_cache import TensorValue
 
 ROOM = 60  # characters of a value

@@ -9,8 +9,8 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize
 
 from gradstep.core.protocol.messages import Stopped
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.scene.box_placement import STEP, beside, free_place
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -18,11 +18,11 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact import search_entries
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.search_menu import Search
 from gradstep.gui.canvas.paint import link_painter
 from gradstep.gui.canvas.scene import hit_test, link_routing
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.level_of_detail import Detail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.look.theme import BODY, GRID, Theme, mono, sans
 
 TITLE = "Nothing is drawn yet"

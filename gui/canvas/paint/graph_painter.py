@@ -21,16 +21,14 @@ from gradstep.gui.canvas.paint.node_cards import Cards
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
 from gradstep.gui.canvas.scene.rect_sides import sides_of
-from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scene_arrays import EMPTY, SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
 from gradstep.gui.canvas.scene.scope_frames import Frame
-from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import Theme, fade, mix
 
 GRID = 24.0  # scene units between the dots of the background
 TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view
 FRAME = 0.03  # opacity of a frame, each upon the one outside
-EMPTY = SceneArrays.of(VisibleGraph(), {})
 
 
 # What was found last: in which scene, between which sides.

@@ -6,10 +6,10 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.canvas.paint import heat_colours
-from gradstep.gui.canvas.paint.heat_by_cost import percent
-from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, LEAST
+from gradstep.gui.canvas.scene.box_differences import DIFFERENCE, LEAST
+from gradstep.gui.canvas.scene.box_shares import percent
 from gradstep.gui.canvas.scene.scene_model import SceneModel
+from gradstep.gui.look import heat_colours
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import SMALL, fade, mono, sans
 from gradstep.gui.model.workspace import Workspace

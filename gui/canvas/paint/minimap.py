@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.paint.said_in_view import Said, said_of
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -6,7 +6,6 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QPainter, QRegion
 
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.changed_places import Changed, changed_places
 from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
@@ -14,6 +13,7 @@ from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.picture_cards import AWAY, REACH
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.paint.said_in_view import MARKS, Said, said_of
+from gradstep.gui.canvas.scene.camera import Camera
 from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel

@@ -16,14 +16,14 @@ from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePicture, ValuePictures
-from gradstep.gui.look.theme import Theme
-from gradstep.gui.panels.tensor.colour_maps import (
+from gradstep.gui.look.colour_maps import (
     colour_channels,
     colourise,
     image_range,
     map_range,
     suited_map,
 )
+from gradstep.gui.look.theme import Theme
 
 HEIGHTS = (48.0, 36.0, 24.0)  # of a picture, scene units; the largest for which there is room
 REACH = HEIGHTS[0] + 16.0  # scene units over and under a node that its card takes at most

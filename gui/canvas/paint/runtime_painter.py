@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows, heat_colours
+from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows
 from gradstep.gui.canvas.paint.crossing_painter import CrossingPainter
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
 from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
@@ -20,6 +20,7 @@ from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.node_values import NodeValues
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.look import heat_colours
 from gradstep.gui.look.theme import Theme, fade
 
 DOT = 4.5  # radius of a breakpoint

@@ -9,7 +9,7 @@ from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.ops.declare.placeable_ops import device_that_computes
 from gradstep.gui.look.device_text import device_words
-from gradstep.gui.look.number_text import byte_size
+from gradstep.gui.model.number_text import byte_size
 
 Types = Mapping[TensorRef, TensorType | None]
 

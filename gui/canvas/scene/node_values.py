@@ -12,8 +12,8 @@ from gradstep.core.graph.model import Constant, Operation, TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.gui.canvas.scene import blamed_array_index
-from gradstep.gui.look.number_text import brief, elements, is_wrong, whole
 from gradstep.gui.model import variable_change
+from gradstep.gui.model.number_text import brief, elements, is_wrong, whole
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 

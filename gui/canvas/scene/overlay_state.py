@@ -19,8 +19,8 @@ from gradstep.core.ops.typing.flatten_loops import shown_as
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
-from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
-from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, differences_of
+from gradstep.gui.canvas.scene.box_differences import DIFFERENCE, differences_of
+from gradstep.gui.canvas.scene.box_shares import Shares, shares_of
 from gradstep.gui.canvas.scene.device_crossings import Crossing, find_crossings
 from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
@@ -30,12 +30,12 @@ from gradstep.gui.canvas.scene.waiting_boxes import WaitingBoxes
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.amended_collections import AmendedDict, AmendedSet
 from gradstep.gui.model.last_step import last_step
+from gradstep.gui.model.problem_rows import faults
 from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.variable_change import Change
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.problems.problem_rows import faults
 
 T = TypeVar("T")
 NOTHING = np.zeros(0, dtype=np.int64)

@@ -12,7 +12,7 @@ from gradstep.core.host.tensors.axis_layout import channel_axis, is_kernel
 from gradstep.core.host.tensors.slice_syntax import parse_slice
 from gradstep.core.protocol.messages import TensorSlice
 from gradstep.gui.model.value_cache import TensorValue
-from gradstep.gui.panels.tensor.view_choice import View, ViewKind, is_number
+from gradstep.gui.model.view_choice import View, ViewKind, is_number
 
 PLANES = 8  # pictures of one tensor at most
 PIXELS = 64  # of each, down and across; larger ones are made smaller

@@ -302,3 +302,6 @@ def _ports(
     share = (ports + 0.5) / np.maximum(visible.port_counts[boxes, side], 1)
     down = np.where(body > 0, TITLE + body * share, TITLE / 2)
     return np.stack([x + width if side == OUT else x, y + down], axis=1)
+
+
+EMPTY = SceneArrays.of(VisibleGraph(), {})  # while nothing is shown

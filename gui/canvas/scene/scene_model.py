@@ -17,16 +17,15 @@ from gradstep.core.graph.changes import are_related
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.layout import layout_process
 from gradstep.gui import commands
-from gradstep.gui.canvas.paint.graph_painter import EMPTY
 from gradstep.gui.canvas.scene import box_placement, scope_folding
+from gradstep.gui.canvas.scene.foreseen_scene import foreseen_scene
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
-from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
+from gradstep.gui.canvas.scene.scene_arrays import EMPTY, Point, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
 from gradstep.gui.model.background_work import Background
-from gradstep.gui.model.foreseen import foreseen_scene
 from gradstep.gui.model.workspace import Workspace
 
 EARLIER = 4  # scenes that undoing may lead back to, and redoing forth

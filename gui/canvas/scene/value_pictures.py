@@ -17,10 +17,10 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import DrawTensor, ReadTable, Table, TensorPicture
 from gradstep.core.protocol.tensor_bytes import elements
 from gradstep.gui.canvas.scene.picture_choice import PIXELS, PictureWish, wish_for
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.tensor.engine_questions import Questions
 
 KEPT = 192  # pictures
 AT_ONCE = 32  # questions that wait for the engine; what is in view after that is asked for later

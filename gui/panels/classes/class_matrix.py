@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.core.protocol.messages import Classified
 from gradstep.core.visible_text import visible
+from gradstep.gui.look.contrast import ink_on
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.theme import SMALL, mix, mono, sans
-from gradstep.gui.panels.widgets.panel_marks import ink_on
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 LEAST, MOST = 6, 40  # pixels of a cell

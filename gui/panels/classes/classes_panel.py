@@ -9,9 +9,9 @@ from gradstep.core.protocol.class_queries import RowShare
 from gradstep.core.protocol.messages import Classified
 from gradstep.gui import commands
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.class_view import ClassView
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.classes.class_matrix import ClassMatrix, class_name
 from gradstep.gui.panels.classes.surface_view import SurfaceView

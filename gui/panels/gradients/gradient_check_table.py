@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.protocol.messages import GradientRow
-from gradstep.gui.look import number_text
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.inspector.node_gradcheck import MARKS
 from gradstep.gui.panels.widgets.table_cells import Cell, RowModel
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model import number_text
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
 from gradstep.core.protocol.vocabulary import VariantName
-from gradstep.gui.look import number_text
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 COLUMNS: Mapping[VariantName, str] = {

@@ -17,8 +17,8 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import can_branch
-from gradstep.gui.frame.dialog_table import VALUE, open_dialog
+from gradstep.gui.actions.action_record import can_branch
+from gradstep.gui.actions.dialog_table import VALUE, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.tried_document import tried

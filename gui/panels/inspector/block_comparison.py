@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from gradstep.gui import commands
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID, Tone
+from gradstep.gui.model import number_text
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.compared_blocks import (

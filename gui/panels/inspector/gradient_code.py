@@ -9,8 +9,8 @@ from gradstep.core.document.document import CodeItem
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
 from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.gui.actions.dialog_table import TRUST, open_dialog
 from gradstep.gui.dialogs.code_view import CodeView
-from gradstep.gui.frame.dialog_table import TRUST, open_dialog
 from gradstep.gui.look.theme import GRID, Theme, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import drop_all, line_of

@@ -18,8 +18,8 @@ from gradstep.core.graph.model import PYTHON_OPS, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import can_branch
-from gradstep.gui.frame.dialog_table import PYFUNC, open_dialog
+from gradstep.gui.actions.action_record import can_branch
+from gradstep.gui.actions.dialog_table import PYFUNC, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace

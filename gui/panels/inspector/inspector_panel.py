@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import StepInfo
-from gradstep.gui.frame.action_record import can_branch
+from gradstep.gui.actions.action_record import can_branch
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QPe
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.protocol.vocabulary import VERDICTS
-from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.look import heat_colours
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import SMALL, Theme, mono
 from gradstep.gui.panels.widgets.small_labels import ThemeSource

@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.placeable_ops import STAY, can_be_placed
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
-from gradstep.gui.frame.dialog_table import PLACE, open_dialog
+from gradstep.gui.actions.dialog_table import PLACE, open_dialog
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import Tone, mono

@@ -11,12 +11,11 @@ from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui import commands
+from gradstep.gui.actions import action_record as when
+from gradstep.gui.actions.dialog_table import VALUE_HERE, open_dialog
 from gradstep.gui.canvas.scene.node_values import gradient_output
-from gradstep.gui.frame import action_record as when
-from gradstep.gui.frame.dialog_table import VALUE_HERE, open_dialog
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID
-from gradstep.gui.model import variable_change
+from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.last_step import last_step
 from gradstep.gui.model.loss_choice import losses_of, show_loss
 from gradstep.gui.model.value_cache import TensorValue

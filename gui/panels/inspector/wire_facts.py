@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QWidget
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene.device_crossings import crossing_of
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
 from gradstep.gui.panels.inspector.stop_box import StopBox

@@ -17,6 +17,7 @@ from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.core.sequence_places import common_ends
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.problem_rows import faults
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.outline.scope_split import (
     Split,
@@ -25,7 +26,6 @@ from gradstep.gui.panels.outline.scope_split import (
     split_again,
     with_names,
 )
-from gradstep.gui.panels.problems.problem_rows import faults
 from gradstep.gui.panels.widgets.row_list import PlainRows, Row, RowList
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})

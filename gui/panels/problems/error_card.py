@@ -11,7 +11,7 @@ from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
-from gradstep.gui.frame.dialog_table import TRUST, VALUE, open_dialog
+from gradstep.gui.actions.dialog_table import TRUST, VALUE, open_dialog
 from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import blamed_tensor, error_at

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from gradstep.core.document.named_edits import label_of
 from gradstep.core.protocol.messages import LintFinding
 from gradstep.gui import commands
-from gradstep.gui.frame.dialog_table import LINTS, open_dialog
+from gradstep.gui.actions.dialog_table import LINTS, open_dialog
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace

@@ -18,9 +18,9 @@ from gradstep.core.visible_text import visible
 from gradstep.gui import commands
 from gradstep.gui.look.theme import BODY, GRID, Tone, sans
 from gradstep.gui.model.explanations import Explanations
+from gradstep.gui.model.problem_rows import ProblemRow, current_problems
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.problems.finding_menu import finding_menu
-from gradstep.gui.panels.problems.problem_rows import ProblemRow, current_problems
 from gradstep.gui.panels.problems.row_links import RowLink, links_of
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.panel_base import Panel

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics
 
 from gradstep.core.document.named_edits import label_of
 from gradstep.gui.look.theme import GRID, sans
-from gradstep.gui.panels.problems.problem_rows import ProblemRow
+from gradstep.gui.model.problem_rows import ProblemRow
 
 LinkKind = Literal["first", "mend", "try", "example", "ignore"]
 _GAP = 2 * GRID

@@ -13,16 +13,16 @@ from PySide6.QtWidgets import (
 
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.look.device_text import device_words
-from gradstep.gui.look.number_text import byte_size, duration
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone
+from gradstep.gui.model.number_text import byte_size, duration
 from gradstep.gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
+from gradstep.gui.panels.widgets.pill import Pill
 from gradstep.gui.panels.widgets.small_labels import Text
 
 GROUPINGS = ("scope", "flat", "phase", "type")

@@ -19,12 +19,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.number_text import byte_size, duration
+from gradstep.gui.look.contrast import ink_on
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mix, sans
 from gradstep.gui.model.cost_tree import Cost, total
+from gradstep.gui.model.number_text import byte_size, duration
 from gradstep.gui.panels.profile.icicle_layout import Tile, lay_out, path_to
-from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 ROW = 24
@@ -160,7 +160,7 @@ class Icicle(QWidget):
         room = rect.adjusted(6, 0, -4, 0)
         if room.width() < _READABLE:
             return
-        painter.setPen(self._theme().muted if tile.cost is None else panel_marks.ink_on(color))
+        painter.setPen(self._theme().muted if tile.cost is None else ink_on(color))
         text = metrics.elidedText(
             visible(self._label(tile)), Qt.TextElideMode.ElideRight, int(room.width())
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
-from gradstep.gui.look.number_text import byte_size, duration, time_unit
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import Tone, phase_tone
 from gradstep.gui.model.cost_tree import NAMED, Cost
+from gradstep.gui.model.number_text import byte_size, duration, time_unit
 from gradstep.gui.panels.widgets.table_cells import ROLES, Cell, Index
 
 NAME, TYPE, PHASE, SECONDS, SHARE, CALLS, MADE, KERNEL = range(8)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, ZERO
-from gradstep.gui.panels.widgets.panel_marks import ink_on
+from gradstep.gui.look.contrast import ink_on
 
 
 def draw_sign(painter: QPainter, place: QRectF, kind: int, ink: QColor) -> None:

@@ -22,12 +22,12 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 from gradstep.core.float_text import not_finite
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.protocol.messages import TensorSlice
-from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import SMALL, Tone, mono
+from gradstep.gui.model import number_text
+from gradstep.gui.model.view_choice import View
 from gradstep.gui.panels.tensor.element_editor import ElementEditor
 from gradstep.gui.panels.tensor.table_pages import Rectangle, TablePages
-from gradstep.gui.panels.tensor.view_choice import View
 from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, paint_text
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 from gradstep.gui.panels.widgets.table_cells import Cell

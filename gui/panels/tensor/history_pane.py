@@ -12,7 +12,7 @@ from gradstep.core.protocol.messages import History, ReadHistory, TensorSlice
 from gradstep.core.protocol.vocabulary import HistoryKind
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import Tone
-from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.panels.tensor.plot_pane import (
     LARGEST_DRAWN,
     TOO_LARGE,

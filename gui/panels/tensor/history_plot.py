@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor
 
 from gradstep.core.protocol.messages import History
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.tensor.plot_views import Array, Plot
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 

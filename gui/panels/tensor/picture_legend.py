@@ -7,15 +7,15 @@ from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
-from gradstep.gui.look import number_text
-from gradstep.gui.look.theme import GRID, SMALL, mono
-from gradstep.gui.panels.tensor.cell_signs import draw_swatch
-from gradstep.gui.panels.tensor.colour_maps import (
+from gradstep.gui.look.colour_maps import (
     MapName,
     Range,
     shades,
     special_color,
 )
+from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.model import number_text
+from gradstep.gui.panels.tensor.cell_signs import draw_swatch
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _HEIGHT = 24

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gradstep.core.host.tensors.aggregate import FINITE, NAN, ZERO
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import DrawTensor, TensorPicture
-from gradstep.gui.panels.tensor.colour_maps import (
+from gradstep.gui.look.colour_maps import (
     MapName,
     Range,
     colour_channels,
@@ -20,11 +20,11 @@ from gradstep.gui.panels.tensor.colour_maps import (
     map_range,
     suited_map,
 )
-from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.model.engine_questions import Questions
+from gradstep.gui.model.view_choice import View
 from gradstep.gui.panels.tensor.picture_fit import Picture, fit
 from gradstep.gui.panels.tensor.picture_legend import PictureLegend
 from gradstep.gui.panels.tensor.picture_view import PictureView
-from gradstep.gui.panels.tensor.view_choice import View
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _STRETCH = 12.0  # times as wide as high, at most

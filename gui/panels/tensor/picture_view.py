@@ -20,9 +20,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF
-from gradstep.gui.look import number_text
+from gradstep.gui.look.contrast import ink_on
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.tensor.cell_signs import draw_sign
 from gradstep.gui.panels.tensor.picture_fit import (
     GAP,
@@ -33,7 +34,6 @@ from gradstep.gui.panels.tensor.picture_fit import (
     fit,
     label_height,
 )
-from gradstep.gui.panels.widgets.panel_marks import ink_on
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _NUMBER_HEIGHT = 16  # pixels of a cell in which its number is written

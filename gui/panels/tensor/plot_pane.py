@@ -13,7 +13,7 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import DrawLines, TensorLines, TensorSlice, TensorStatistics
 from gradstep.gui.look.theme import SMALL, Tone, mono
 from gradstep.gui.model.background_work import Background
-from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.panels.tensor.panel_buttons import switch
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 

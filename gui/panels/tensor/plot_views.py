@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QColor
 
 from gradstep.core.host.tensors.aggregate import NAN
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import SMALL, Theme, Tone, fade, mix, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 Array = np.ndarray[Any, Any]

@@ -14,10 +14,10 @@ from gradstep.core.protocol.messages import OtherTensor
 from gradstep.gui.look.icons import icon
 from gradstep.gui.look.theme import GRID, SMALL, Tone, mono
 from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.view_choice import View, first_view, is_number
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.tensor.tensor_explorer import TensorExplorer
 from gradstep.gui.panels.tensor.tensor_facts import facts
-from gradstep.gui.panels.tensor.view_choice import View, first_view, is_number
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 MOST = 8  # panes

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.tensors.axis_layout import Layout
 from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.gui.look.colour_maps import MAPS, RANGES, MapName, RangeName
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
-from gradstep.gui.panels.tensor.colour_maps import MAPS, RANGES, MapName, RangeName
-from gradstep.gui.panels.tensor.view_choice import View
+from gradstep.gui.model.view_choice import View
 
 _INTEGER = re.compile(r"-?\d+")
 

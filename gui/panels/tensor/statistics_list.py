@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHeaderView
 
 from gradstep.core.protocol.messages import TensorStatistics
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 from gradstep.gui.panels.widgets.table_cells import Cell, RowModel

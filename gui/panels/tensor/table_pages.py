@@ -14,8 +14,8 @@ from gradstep.core.host.tensors.matrix_window import table_size
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ReadTable, Table, TensorSlice
 from gradstep.core.protocol.tensor_bytes import elements
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.model.value_cache import Words
-from gradstep.gui.panels.tensor.engine_questions import Questions
 
 _KEPT = 8  # rectangles
 _MARGIN = 16  # rows and columns that are read beyond the view

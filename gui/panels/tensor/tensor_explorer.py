@@ -24,13 +24,14 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.gui import commands
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_place import element_here
 from gradstep.gui.model.value_reader import read_now
+from gradstep.gui.model.view_choice import KINDS, View, ViewKind, first_view, is_number
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.tensor.comparison_menu import ComparisonMenu
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
-from gradstep.gui.panels.tensor.engine_questions import Questions
 from gradstep.gui.panels.tensor.find_controls import FindControls
 from gradstep.gui.panels.tensor.history_pane import HistoryPane
 from gradstep.gui.panels.tensor.panel_buttons import button, gap, switch
@@ -40,7 +41,6 @@ from gradstep.gui.panels.tensor.slice_controls import SliceControls
 from gradstep.gui.panels.tensor.statistics_list import PERCENTS, WIDTH, StatisticsList
 from gradstep.gui.panels.tensor.table_pages import TablePages
 from gradstep.gui.panels.tensor.tensor_saving import TensorSaving
-from gradstep.gui.panels.tensor.view_choice import KINDS, View, ViewKind, first_view, is_number
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _MEASURED = 1 << 24  # elements up to which statistics are taken unasked

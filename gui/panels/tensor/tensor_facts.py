@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.gui.look import number_text
-from gradstep.gui.model import variable_change
+from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.value_cache import TensorValue
 
 

@@ -27,7 +27,7 @@ from gradstep.core.protocol.messages import (
 from gradstep.core.protocol.tensor_bytes import elements
 from gradstep.gui.dialogs.file_choice import ask_save
 from gradstep.gui.dialogs.file_filters import with_suffix_of
-from gradstep.gui.look import number_text
+from gradstep.gui.model import number_text
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.tensor.table_pages import Rectangle

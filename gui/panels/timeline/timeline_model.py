@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone, phase_tone
-from gradstep.gui.model import variable_change
+from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill

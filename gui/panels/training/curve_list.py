@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout
 
 from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.icons import icon
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
 

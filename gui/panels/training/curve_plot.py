@@ -19,10 +19,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QMouseEvent, QResizeEve
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from gradstep.core.debug.breaks.missing_number import is_not_there
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import SMALL, Theme, mix, mono
 from gradstep.gui.model.curve_points import Stretch, smoothed
 from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTrainings
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_line import (

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
 
 from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.icons import icon
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.earlier_trainings import EarlierTraining, EarlierTrainings
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text, ThemeSource
 

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFontMetrics, QImage, QPainter
 
 from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import GRID, SMALL, Tone, mono
 from gradstep.gui.model.earlier_trainings import AnyPoints
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.training.flow_image import paint_rows, span_of
 from gradstep.gui.panels.training.plot_groups import SHARES, TITLES

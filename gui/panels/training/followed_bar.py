@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.followed_training import FollowedTraining
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.copy_button import CopyButton
+from gradstep.gui.panels.widgets.pill import Pill
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 

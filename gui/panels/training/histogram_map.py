@@ -8,9 +8,9 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter
 
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import SMALL, Tone, mono
 from gradstep.gui.model.histogram_points import Histogram
+from gradstep.gui.model.number_text import scalar
 from gradstep.gui.panels.training.histogram_image import paint_histograms
 from gradstep.gui.panels.training.step_map import StepMap
 from gradstep.gui.panels.widgets.small_labels import ThemeSource

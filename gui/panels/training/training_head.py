@@ -15,16 +15,16 @@ from PySide6.QtWidgets import (
 )
 
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import shown_key
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.training import MOST_STEPS, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.copy_button import CopyButton
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
+from gradstep.gui.panels.widgets.pill import Pill
 from gradstep.gui.panels.widgets.progress_line import ProgressLine
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradstep.core.debug.breaks.layer_curves import Family
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
+from gradstep.gui.panels.widgets.pill import Pill
 
 MEASURES: dict[Family, str] = {
     "gradient": "gradient norm",

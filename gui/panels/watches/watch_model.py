@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from gradstep.core.protocol.messages import WatchRow
-from gradstep.gui.look.number_text import short
+from gradstep.gui.model.number_text import short
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
 
 EXPRESSION, VALUE, RUNS = range(3)

@@ -31,7 +31,7 @@ from gradstep.gui.panels.welcome.example_groups import GroupList
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 if TYPE_CHECKING:
-    from gradstep.gui.frame.action_set import ActionSet
+    from gradstep.gui.actions.action_set import ActionSet
 
 RECENT = 8
 SIDE = 216  # pixels

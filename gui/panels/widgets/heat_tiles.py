@@ -13,11 +13,11 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.core.graph.number_kinds import kind_of
-from gradstep.gui.canvas.paint import heat_colours
-from gradstep.gui.look import number_text
+from gradstep.gui.look import heat_colours
+from gradstep.gui.look.contrast import ink_on
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import SMALL, mono
-from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _HEIGHT = 24
@@ -147,7 +147,7 @@ class HeatTiles(QWidget):
         painter.setPen(QPen(theme.problem, 2) if marked else Qt.PenStyle.NoPen)
         painter.setBrush(color)
         painter.drawRoundedRect(place.adjusted(1, 1, -1, -1) if marked else place, 2, 2)
-        painter.setPen(panel_marks.ink_on(color))
+        painter.setPen(ink_on(color))
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, fit.texts[row][column])
 
     def _index(self, row: int, column: int) -> tuple[int, ...]:

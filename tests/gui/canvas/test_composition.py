@@ -12,9 +12,9 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsScene, QGraphicsView
 
 from gradstep.gui import canvas as package
-from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.gestures import Pan
 from gradstep.gui.canvas.interact.overlay import Overlay
+from gradstep.gui.canvas.scene.camera import Camera
 
 ROOT = Path(*package.__path__)
 DOOR, MODULE = "GraphView", "gradstep.gui.canvas.view"

@@ -14,13 +14,13 @@ from gradstep.core.graph.edits import set_attr
 from gradstep.core.graph.stacked_blocks import each_by_itself
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.canvas.graph_thumbnail import painted, thumbnail
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 from gradstep.gui.canvas.scene import box_placement
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
-from gradstep.gui.frame.action_table import BY_ID
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace

@@ -10,7 +10,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.gui.frame import action_table
+from gradstep.gui.actions import action_table
 from tests.gui.canvas.interact.test_context_menu import choose, menu_at
 
 

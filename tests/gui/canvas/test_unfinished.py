@@ -12,8 +12,8 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact import screen_reader
 from gradstep.gui.canvas.scene import hit_test
+from gradstep.gui.model.problem_rows import current_problems
 from gradstep.gui.panels.outline.outline_rows import outline_rows
-from gradstep.gui.panels.problems.problem_rows import current_problems
 
 
 @pytest.fixture

@@ -83,9 +83,9 @@ def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
 
 @pytest.mark.slow
 def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
+    from gradstep.gui.actions.action_record import shown_key
+    from gradstep.gui.actions.action_table import ACTIONS
     from gradstep.gui.dialogs.shortcuts_dialog import ShortcutsDialog
-    from gradstep.gui.frame.action_record import shown_key
-    from gradstep.gui.frame.action_table import ACTIONS
 
     page = ShortcutsDialog(tutorial.workspace, tutorial.window)
     text = " ".join(label.text() for label in page.findChildren(QLabel))

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import open_windows
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.look import theme
+from gradstep.gui.model import shown_workspaces
 
 
 @pytest.mark.slow
@@ -28,7 +28,7 @@ def test_a_new_window_has_a_document_of_its_own_and_outlives_the_first(
     beside = Driver(new)
     beside.open(examples / "gather.gradstep")
     assert tutorial.workspace.name == "tutorial.gradstep"
-    assert open_windows.others(tutorial.workspace) == [new.workspace]
+    assert shown_workspaces.others(tutorial.workspace) == [new.workspace]
     first.discard()
     beside.key("F10")
     assert new.workspace.stop.step == 1

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from gradstep.core.io.tensorflow.bundle_writer import write_bundle
-from gradstep.gui.frame import action_table
+from gradstep.gui.actions import action_table
 
 
 @pytest.mark.slow

@@ -12,8 +12,9 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from gradstep.core.io.native import gradstep_file
+from gradstep.gui.actions import action_table
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_table, startup
+from gradstep.gui.frame import startup
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace

@@ -9,7 +9,7 @@ import pytest
 from gradstep.core.document.document import Document
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried
 from gradstep.gui import commands
-from gradstep.gui.frame import action_record as when
+from gradstep.gui.actions import action_record as when
 from gradstep.gui.model.explanations import Answer
 from gradstep.gui.model.workspace import Workspace
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.host.tensor_statistics import difference, differs, summarize
-from gradstep.gui.look import number_text
-from gradstep.gui.model import variable_change
+from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.value_cache import TensorValue, Update
 
 FLOATS = st.floats(-1e4, 1e4, width=32)

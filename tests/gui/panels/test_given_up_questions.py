@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from gradstep.core.protocol import messages as m
+from gradstep.gui.model.engine_questions import Questions
 from gradstep.gui.model.explanations import PAUSE
 from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.variant_comparison import VariantComparison
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
-from gradstep.gui.panels.tensor.engine_questions import Questions
 from tests.support.held_questions import give_up, hold
 
 

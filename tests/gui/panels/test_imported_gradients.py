@@ -13,7 +13,7 @@ from gradstep.gui import commands
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.dialogs.request_dialog import RequestDialog
-from gradstep.gui.frame.initial_folding import fold_scopes
+from gradstep.gui.model.initial_folding import fold_scopes
 from gradstep.gui.panels.gradients.gradient_values import NAME, NORM, VALUE
 from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
 from gradstep.gui.panels.timeline.run_bars import RunBars

@@ -21,7 +21,7 @@ from gradstep.core.host.tensors.tensor_difference import subtract
 from gradstep.core.host.tensors.tensor_files import contents
 from gradstep.core.io.native import npy
 from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
-from gradstep.gui.look import number_text
+from gradstep.gui.model import number_text
 
 NUMBERS = np.random.default_rng(4).normal(size=(3, 40)).astype(BFLOAT16)
 ODD = np.array([1, np.nan, np.inf, -np.inf, 0, -2.5], BFLOAT16)

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
+from gradstep.gui.actions.action_table import ACTIONS
 from gradstep.gui.canvas.interact import typed_search
 from gradstep.gui.canvas.interact.search_menu import SearchMenu
-from gradstep.gui.frame.action_table import ACTIONS
 
 PLAIN = [(row, key) for row in ACTIONS if row.canvas for key in row.keys if len(key) == 1]
 

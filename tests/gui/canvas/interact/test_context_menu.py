@@ -16,9 +16,9 @@ from gradstep.core.document.document import Document, View
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui import commands
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.canvas.interact import context_menu
 from gradstep.gui.canvas.interact.search_menu import SearchMenu
-from gradstep.gui.frame.action_table import BY_ID
 from tests.gui.canvas.interact.test_flash_marker import nested
 
 LEFT = Qt.MouseButton.LeftButton

@@ -15,7 +15,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact.camera import LEGIBLE
+from gradstep.gui.canvas.scene.camera import LEGIBLE
 from gradstep.gui.model.settings import settings
 
 SCOPES = ("tower", "tower/block", "head")

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from gradstep.gui import commands
+from gradstep.gui.actions import action_table
 from gradstep.gui.commands import copy_paste
-from gradstep.gui.frame import action_table
 
 LEFT = Qt.MouseButton.LeftButton
 CTRL = Qt.KeyboardModifier.ControlModifier

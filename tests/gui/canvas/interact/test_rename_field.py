@@ -9,8 +9,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from gradstep.gui import commands
+from gradstep.gui.actions import action_table
 from gradstep.gui.canvas.interact.rename_field import NameEditor
-from gradstep.gui.frame import action_table
 from tests.gui.canvas.interact.test_flash_marker import nested
 
 LEFT = Qt.MouseButton.LeftButton

@@ -12,10 +12,10 @@ from PySide6.QtGui import QImage
 from gradstep.core.document.document import View
 from gradstep.core.document.document_edits import rename_operation
 from gradstep.core.protocol.messages import Progress
+from gradstep.gui.actions import action_table
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.view import GraphView
-from gradstep.gui.frame import action_table
 from gradstep.gui.look import theme
 from tests.support.profiles import Measuring
 

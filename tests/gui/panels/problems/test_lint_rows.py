@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from gradstep.core.protocol.messages import Diagnose
 from gradstep.gui import commands
 from gradstep.gui.dialogs.lints_dialog import LintsDialog
+from gradstep.gui.model.problem_rows import count_problems
 from gradstep.gui.model.settings import settings
-from gradstep.gui.panels.problems.problem_rows import count_problems
 from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
 
 

@@ -21,7 +21,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import ErrorInfo, ProblemInfo, Why
 from gradstep.gui import commands
 from gradstep.gui.model.explanations import PAUSE
-from gradstep.gui.panels.problems.problem_rows import current_problems, problem_rows
+from gradstep.gui.model.problem_rows import current_problems, problem_rows
 from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
 from tests.support import tensorflow_graphs
 from tests.support.whys import graph_of

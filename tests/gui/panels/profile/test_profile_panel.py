@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
 from gradstep.core.protocol.messages import Profiled, ProfileRow, Progress
-from gradstep.gui.frame import action_table
+from gradstep.gui.actions import action_table
 from gradstep.gui.model.cost_tree import BETWEEN
 from gradstep.gui.panels.profile.profile_icicle import Icicle
 from gradstep.gui.panels.profile.profile_model import KERNEL, MADE, NAME, SECONDS, SHARE, CostModel

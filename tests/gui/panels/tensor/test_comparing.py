@@ -23,8 +23,8 @@ from gradstep.core.host.tensors.aggregate import ZERO
 from gradstep.core.host.tensors.slice_syntax import all_of, parse_slice
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import OtherTensor
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import DARK, SMALL, mono
+from gradstep.gui.model import number_text
 from gradstep.gui.panels.tensor.comparison_menu import parse_moment, words
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
 from gradstep.gui.panels.tensor.picture_legend import PictureLegend

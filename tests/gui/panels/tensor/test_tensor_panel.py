@@ -19,12 +19,12 @@ from gradstep.core.host.tensors.aggregate import NAN, ZERO
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import DescribeTensor, DrawTensor, ReadTable
 from gradstep.gui import commands
+from gradstep.gui.look.contrast import contrast
 from gradstep.gui.look.theme import DARK, LIGHT, Theme
 from gradstep.gui.panels.tensor import tensor_saving
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
 from gradstep.gui.panels.tensor.table_pages import Rectangle
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
-from gradstep.gui.panels.widgets.panel_marks import contrast
 from tests.support import looping
 
 NAN_AND_INF = np.array([1, np.nan, np.inf], np.float32)

@@ -20,8 +20,8 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.branch_queries import StandInfo
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.gui import commands
-from gradstep.gui.frame.action_record import one_value_here
-from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.actions.action_record import one_value_here
+from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.frame.status_bar import place_words
 from gradstep.gui.look.branch_colors import branch_colors
 from gradstep.gui.look.theme import DARK, LIGHT

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QToolButton
 from gradstep.core.io.event_files import EventFile
 from gradstep.core.ops.formats.summary_proto import number
 from gradstep.gui import commands
-from gradstep.gui.frame import action_table
+from gradstep.gui.actions import action_table
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.training_panel import TrainingPanel
 

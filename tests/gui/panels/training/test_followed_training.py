@@ -15,12 +15,12 @@ import pytest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from gradstep.gui import commands
+from gradstep.gui.actions import action_table
 from gradstep.gui.commands.training_commands import NONE_TO_FOLLOW
 from gradstep.gui.dialogs.followed_dialog import NONE, FollowedDialog
-from gradstep.gui.frame import action_table
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.model import training_call, training_search
 from gradstep.gui.panels.training.training_panel import TrainingPanel
+from gradstep.gui.panels.widgets.pill import Pill
 from gradstep.gui.panels.widgets.small_labels import Link
 from tests.support.each_case import check_each
 from tests.support.fake_training import PASSWORD, FakeTraining, socket_folder, step

@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolButton
 from gradstep.core.document import document_edits
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
-from gradstep.gui.frame import action_table
-from gradstep.gui.frame.action_record import can_train
+from gradstep.gui.actions import action_table
+from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
-from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.training import Training
 from gradstep.gui.panels.training.curve_list import Swatch
 from gradstep.gui.panels.training.plot_groups import PlotKey, group_of
 from gradstep.gui.panels.training.training_head import progress_words, read_steps
 from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
 from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.widgets.pill import Pill
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

@@ -10,10 +10,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QImage
 
-from gradstep.gui.canvas.paint import heat_colours
-from gradstep.gui.look import theme
+from gradstep.gui.look import heat_colours, theme
+from gradstep.gui.look.contrast import contrast, ink_on
 from gradstep.gui.look.theme import DARK, LIGHT, SMALL, mono
-from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.heat_tiles import HeatTiles
 
 FLOATS = st.floats(-1e6, 1e6, width=32) | st.sampled_from([-0.6, -0.0, np.nan, -np.inf, 1e-9])
@@ -72,12 +71,12 @@ def test_what_has_no_room_is_said(qapp: object) -> None:
 def test_numbers_stand_out_from_every_heat(chosen: theme.Theme) -> None:
     for share in np.linspace(-1, 1, 401):
         ground = heat_colours.color(chosen, float(share), 1.0)
-        assert panel_marks.contrast(panel_marks.ink_on(ground), ground) >= 4.5
-    assert panel_marks.contrast(panel_marks.ink_on(chosen.problem), chosen.problem) >= 4.5
+        assert contrast(ink_on(ground), ground) >= 4.5
+    assert contrast(ink_on(chosen.problem), chosen.problem) >= 4.5
 
 
 @pytest.mark.parametrize("chosen", [LIGHT, DARK], ids=["light", "dark"])
 def test_zeros_stand_out_from_what_they_lie_on(chosen: theme.Theme) -> None:
     zero = heat_colours.color(chosen, 0.0, 0.0)
     for ground in (chosen.panel, chosen.raised, chosen.background):
-        assert panel_marks.contrast(zero, ground) >= 1.3
+        assert contrast(zero, ground) >= 1.3

@@ -11,7 +11,7 @@ from PySide6.QtCore import SIGNAL, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gradstep.gui.frame import open_windows
-from gradstep.gui.model.system_shutdown import Ending
+from gradstep.gui.frame.system_shutdown import Ending
 
 
 @pytest.fixture

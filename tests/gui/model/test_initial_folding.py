@@ -10,7 +10,7 @@ from gradstep.core.document.document import Document, View
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.initial_folding import MANY, fold_scopes
+from gradstep.gui.model.initial_folding import MANY, fold_scopes
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 ANYHOW = View()

@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
-from gradstep.gui.canvas.paint import heat_colours
+from gradstep.gui.look import heat_colours
 from gradstep.gui.look.theme import Theme
 
 MapName = Literal["diverging", "viridis", "cividis", "grey"]

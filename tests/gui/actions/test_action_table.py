@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtGui import QKeySequence
 
 from gradstep.core.document.document import Document
+from gradstep.gui.actions import action_table
+from gradstep.gui.actions.action_record import Action
+from gradstep.gui.actions.menu_titles import MENUS
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame import action_table
-from gradstep.gui.frame.action_record import Action
-from gradstep.gui.frame.menus import MENUS
 from gradstep.gui.look.theme import ASSETS
 from gradstep.gui.model.workspace import Workspace
 from tests.support.each_case import check_each

@@ -1,4 +1,4 @@
-"""Colour by difference: how far each box's result on another device is from that on this one."""
+"""How far each box's result on another device is from that on this one, to be coloured by."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from gradstep.core.protocol.messages import ComparedNode, Comparison
-from gradstep.gui.canvas.paint.heat_by_cost import Shares
+from gradstep.gui.canvas.scene.box_shares import Shares
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 DIFFERENCE = "difference"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradstep.gui.frame import action_record as when
-from gradstep.gui.frame.action_record import Action, Condition
+from gradstep.gui.actions import action_record as when
+from gradstep.gui.actions.action_record import Action, Condition
 from gradstep.gui.model.workspace import Workspace
 
 

@@ -1,15 +1,14 @@
-"""The action table as QActions: created once, their state brought up to date in one go."""
+"""Actions as QActions of a window: created once, their state brought up to date in one go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.frame.action_record import Action, Condition
-from gradstep.gui.frame.action_table import ACTIONS, BY_ID
+from gradstep.gui.actions.action_record import Action, Condition
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import plain, without_mnemonic
 from gradstep.gui.model.workspace import Workspace
@@ -20,11 +19,12 @@ class ActionSet(QObject):
 
     refreshed = Signal()
 
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, window: QWidget, rows: Sequence[Action]) -> None:
         super().__init__(window)
         self.workspace = workspace
         self._needs: dict[str, str] = {}  # what each action waits for, as it shows
-        self._actions = {action.id: self._made(action, window) for action in ACTIONS}
+        self._rows = rows
+        self._actions = {row.id: self._made(row, window) for row in rows}
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.refresh)
         for signal in (
@@ -49,7 +49,7 @@ class ActionSet(QObject):
         return self._actions[id]
 
     def __iter__(self) -> Iterator[tuple[Action, QAction]]:
-        return ((BY_ID[id], action) for id, action in self._actions.items())
+        return zip(self._rows, self._actions.values(), strict=True)
 
     def run(self, id: str) -> None:
         """Run an action by its id, if it is enabled now."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.protocol.messages import Stats
-from gradstep.gui.look.number_text import (
+from gradstep.gui.model.number_text import (
     brief,
     byte_size,
     duration,

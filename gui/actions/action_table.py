@@ -1,6 +1,6 @@
 """The one table of actions: menus, toolbar, command palette and shortcut page are made from it.
 
-The rows that open a dialog are in gradstep.gui.frame.dialog_table, with the dialog.
+The rows that open a dialog are in gradstep.gui.actions.dialog_table, with the dialog.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 from gradstep.core.document.document import Optimizer
 from gradstep.gui import commands
-from gradstep.gui.frame import action_record as when
-from gradstep.gui.frame.action_record import Action, Run, Test, window
-from gradstep.gui.frame.dialog_table import DIALOGS, FOLLOWED, open_dialog, with_dialogs
-from gradstep.gui.frame.move_actions import move_actions
+from gradstep.gui.actions import action_record as when
+from gradstep.gui.actions.action_record import Action, Run, Test, window
+from gradstep.gui.actions.dialog_table import DIALOGS, FOLLOWED, open_dialog, with_dialogs
+from gradstep.gui.actions.move_actions import move_actions
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 

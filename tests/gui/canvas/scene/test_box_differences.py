@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
-from gradstep.gui.frame import action_table
+from gradstep.gui.actions import action_table
 from gradstep.gui.look import theme
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
+from gradstep.gui.actions import action_table
+from gradstep.gui.actions.dialog_table import DIALOGS, DialogRecord, open_dialog
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
-from gradstep.gui.frame import action_table
-from gradstep.gui.frame.dialog_table import DIALOGS, DialogRecord, open_dialog
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.look import theme
 from gradstep.gui.model.window_requests import (

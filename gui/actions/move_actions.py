@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradstep.core.debug.motion.legal_commands import find_command
 from gradstep.core.debug.motion.move_definition import Command, DebuggerState, MenuRow
 from gradstep.core.debug.motion.move_table import COMMANDS
-from gradstep.gui.frame.action_record import (
+from gradstep.gui.actions.action_record import (
     NOTHING,
     Action,
     Condition,

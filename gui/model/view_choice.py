@@ -21,8 +21,8 @@ from gradstep.core.host.tensors.axis_layout import (
 )
 from gradstep.core.host.tensors.slice_syntax import Picks, all_of
 from gradstep.core.protocol.messages import OtherTensor, TensorSlice
+from gradstep.gui.look.colour_maps import MapName, RangeName
 from gradstep.gui.model.value_cache import TensorValue
-from gradstep.gui.panels.tensor.colour_maps import MapName, RangeName
 
 ViewKind = Literal["table", "heat_map", "image", "histogram", "line", "history"]
 KINDS: dict[ViewKind, str] = {

@@ -1,0 +1,34 @@
+"""The workspaces that the windows of this program show: from one values are copied to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakSet
+
+from shiboken6 import isValid
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.workspace import Workspace
+
+
+class ShowingWindow(Protocol):
+    """What of a window has to be known here."""
+
+    workspace: Workspace
+
+    def isVisible(self) -> bool: ...
+
+
+_known: WeakSet[ShowingWindow] = WeakSet()
+
+
+def add(window: ShowingWindow) -> None:
+    """Have others find what a window shows, as long as it is on the screen."""
+    _known.add(window)
+
+
+def others(workspace: Workspace) -> list[Workspace]:
+    """What the other windows show, where they show a document; by its name."""
+    shown = [w.workspace for w in _known if isValid(w) and w.isVisible()]
+    found = [w for w in shown if w is not workspace and w.is_open]
+    return sorted(found, key=lambda w: w.name)
