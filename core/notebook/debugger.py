@@ -14,7 +14,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
-from gradstep.core.debug.motion.legal_commands import require_near
+from gradstep.core.debug.motion.legal_moves import require_near
 from gradstep.core.debug.motion.move_table import Moves
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef

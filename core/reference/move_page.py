@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from gradstep.core.debug.motion.move_definition import Command, DebuggerState
-from gradstep.core.debug.motion.move_table import COMMANDS, Moves
+from gradstep.core.debug.motion.move_definition import DebuggerState, Move
+from gradstep.core.debug.motion.move_table import MOVES, Moves
 
 _INTRODUCTION = """\
 # Moves
@@ -28,10 +28,10 @@ _STATES = {
 
 def page() -> str:
     """The page as the table makes it."""
-    return _INTRODUCTION + "\n".join(map(_row, COMMANDS.values())) + "\n"
+    return _INTRODUCTION + "\n".join(map(_row, MOVES.values())) + "\n"
 
 
-def _row(move: Command) -> str:
+def _row(move: Move) -> str:
     menu = move.menu
     keys = "" if menu is None else ", ".join(f"**{key}**" for key in menu.keys)
     title = move.word.replace("_", " ").capitalize() if menu is None else menu.title
@@ -40,7 +40,7 @@ def _row(move: Command) -> str:
     return f"| {title} | {keys} | {words} | `{_call(move)}` | {help} |"
 
 
-def _call(move: Command) -> str:
+def _call(move: Move) -> str:
     """What scripts write."""
     target = ["target"] if move.target else []
     if hasattr(Moves, move.name):
@@ -48,7 +48,7 @@ def _call(move: Command) -> str:
     return f"command({', '.join([json.dumps(move.name), *target])})"
 
 
-def _nowhere(move: Command) -> Iterator[str]:
+def _nowhere(move: Move) -> Iterator[str]:
     """Where it cannot be made."""
     missing = [text for state, text in _STATES.items() if state not in move.legal_in]
     if missing:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradstep.core.debug.motion.legal_commands import find_command
-from gradstep.core.debug.motion.move_definition import Command, DebuggerState, MenuRow
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.legal_moves import find_move
+from gradstep.core.debug.motion.move_definition import DebuggerState, MenuRow, Move
+from gradstep.core.debug.motion.move_table import MOVES
 from gradstep.gui.actions.action_record import (
     NOTHING,
     Action,
@@ -30,12 +30,12 @@ ILLEGAL = {
 
 def move_actions(section: int) -> Iterator[Action]:
     """Those of one section of the Run menu, in their order."""
-    rows = [(c.menu, c) for c in COMMANDS.values() if c.menu is not None]
+    rows = [(c.menu, c) for c in MOVES.values() if c.menu is not None]
     here = [row for row in rows if row[0].section == section]
     return (_action(move, row) for row, move in sorted(here, key=lambda row: row[0].place))
 
 
-def _action(move: Command, row: MenuRow) -> Action:
+def _action(move: Move, row: MenuRow) -> Action:
     """A move with a target goes to the selected node."""
 
     def run(workspace: Workspace) -> None:
@@ -70,5 +70,5 @@ def _why_illegal(workspace: Workspace, command: str) -> str:
         return ENGINE.get(workspace.engine_state, "the engine does not answer")
     if workspace.program is None or not workspace.program.steps:
         return NOTHING
-    legal_in = find_command(command).legal_in
+    legal_in = find_move(command).legal_in
     return next((why for state, why in ILLEGAL.items() if state not in legal_in), NOTHING)

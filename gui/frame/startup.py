@@ -43,7 +43,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "gradstep.core.program.trust.code_trust",
     "gradstep.core.host.tensors.axis_layout",
     "gradstep.core.io.native.document_diff",
-    "gradstep.core.debug.motion.legal_commands",
+    "gradstep.core.debug.motion.legal_moves",
     "gradstep.core.capture.training_lines",
 )
 HERE = (  # by the main thread, one in a turn of the event loop; none takes long

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QMenu
 import gradstep
 from gradstep.core.cli.command_line import main
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.motion import legal_commands, move_table, stepping
+from gradstep.core.debug.motion import legal_moves, move_table, stepping
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.open_document import read
@@ -45,13 +45,13 @@ LOOP = ROOT / "assets" / "examples" / "while_loop.gradstep"
 def _added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's record among the others, and its method in the class."""
     record = eval(RECORD, vars(move_table))
-    monkeypatch.setitem(move_table.COMMANDS, record.name, record)  # type: ignore[arg-type]
+    monkeypatch.setitem(move_table.MOVES, record.name, record)  # type: ignore[arg-type]
     scope = dict(vars(stepping))
     exec(METHOD, scope)
     monkeypatch.setattr(stepping.Stepper, record.name, scope[record.name], raising=False)
-    legal_commands.legal_names.cache_clear()
+    legal_moves.legal_names.cache_clear()
     yield
-    legal_commands.legal_names.cache_clear()
+    legal_moves.legal_names.cache_clear()
 
 
 def test_it_is_a_move_of_python_scripts() -> None:

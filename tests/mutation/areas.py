@@ -78,7 +78,7 @@ AREAS = {
             "timeline",
             _in(
                 "core/debug",
-                "breaks/breakpoints motion/cursor breaks/hit_counts motion/legal_commands "
+                "breaks/breakpoints motion/cursor breaks/hit_counts motion/legal_moves "
                 "motion/move_table motion/level motion/travel history/loop_iterations "
                 "motion/loop_place concurrency/observed_writes motion/debug_session "
                 "concurrency/shared_variables motion/stopped_state "

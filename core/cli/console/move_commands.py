@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
-from gradstep.core.debug.motion.legal_commands import require_near
-from gradstep.core.debug.motion.move_definition import Command
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.legal_moves import require_near
+from gradstep.core.debug.motion.move_definition import Move
+from gradstep.core.debug.motion.move_table import MOVES
 from gradstep.core.errors import GradstepError
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def move_commands() -> Iterator[ConsoleCommand]:
     """One for each move, in the table's order."""
-    return map(_console_command, COMMANDS.values())
+    return map(_console_command, MOVES.values())
 
 
-def _console_command(move: Command) -> ConsoleCommand:
+def _console_command(move: Move) -> ConsoleCommand:
     def run(console: Console, rest: str) -> Reply:
         target = rest if move.target else ""
         if move.target and not target:

@@ -18,8 +18,8 @@ from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.motion.legal_commands import require_legal
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.legal_moves import require_legal
+from gradstep.core.debug.motion.move_table import MOVES
 from gradstep.core.document.breakpoint_specs import breakpoint_of, spec_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -41,8 +41,8 @@ class RelayedActs:
         self.buffers: tuple[Buffer, ...] = ()
 
     def move(self, command: str, target: str) -> Reply:
-        if command in COMMANDS:  # what it refuses is said here, and not by the window
-            require_legal(COMMANDS[command], self._console.session.state)
+        if command in MOVES:  # what it refuses is said here, and not by the window
+            require_legal(MOVES[command], self._console.session.state)
         return self._leave(
             m.LineDone(control=m.Control(command=command, target=target), then=_HERE)
         )

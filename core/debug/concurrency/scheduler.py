@@ -36,7 +36,7 @@ from gradstep.core.debug.history.manual_assignments import (
 )
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.legal_commands import find_command
+from gradstep.core.debug.motion.legal_moves import find_move
 from gradstep.core.debug.motion.move_definition import Moved
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.training import Training, Wish
@@ -229,7 +229,7 @@ class Scheduler:
 
     def command(self, name: str, target: str = "") -> Stop:
         """The move of that name, of the threads that its record says."""
-        moved = find_command(name).moved
+        moved = find_move(name).moved
         self._pausing.clear()
         self._branches.moved()
         if moved is Moved.ANEW:

@@ -21,8 +21,8 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.cursor import Cursor
-from gradstep.core.debug.motion.legal_commands import (
-    find_command,
+from gradstep.core.debug.motion.legal_moves import (
+    find_move,
     legal_names,
     require_legal,
     state_of,
@@ -112,7 +112,7 @@ class DebugSession(Moves[Stop]):
     # -- moving ------------------------------------------------------------------------------
 
     def command(self, name: str, target: str = "") -> Stop:
-        command = find_command(name)
+        command = find_move(name)
         require_legal(command, self.state)
         self._log.begin(name, self.stop)
         self._cursor.ready()
@@ -139,7 +139,7 @@ class DebugSession(Moves[Stop]):
     def train(self, wish: Wish) -> Training:
         """Run after run from the newest one on; where each is recorded, past no breakpoint. Raises
         GradstepError for a curve that cannot be read."""
-        require_legal(find_command("continue_"), self.state)
+        require_legal(find_move("continue_"), self.state)
         self._log.begin("train", self.stop)
         self._cursor.ready()
         self.branches.moved()

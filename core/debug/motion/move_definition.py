@@ -43,11 +43,12 @@ class MenuRow:
 
 
 @dataclass(frozen=True)
-class Command:
+class Move:
     """A move of the debugger.
 
-    name:     in messages and scripts in Python. `Stepper` has a method of that name, which makes
-              the move and returns why it stopped: None where nothing was in the way.
+    name:     in messages and scripts in Python. `Stepper` has a method of that name, which
+              is the move: it returns the step that is still to be gone on to or, where it has gone
+              there itself, None or what stopped it.
     help:     what the console's `help` says of it.
     legal_in: the states in which it may be given.
     aliases:  other names in the console; `help` shows the first.

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from gradstep.core.debug.motion.move_definition import Command, DebuggerState, MenuRow, Moved
+from gradstep.core.debug.motion.move_definition import DebuggerState, MenuRow, Move, Moved
 
 S = TypeVar("S")
 ENTRY, OLDEST = DebuggerState.ENTRY, DebuggerState.OLDEST
 INSIDE, END = DebuggerState.INSIDE, DebuggerState.END
 
-_MOVES = (
-    Command(
+_ROWS = (
+    Move(
         "step",
         "over one forward operation, or over all gradient operations of one",
         (ENTRY, OLDEST, INSIDE, END),
@@ -28,7 +28,7 @@ _MOVES = (
             toolbar=True,
         ),
     ),
-    Command(
+    Move(
         "step_into",
         "over one single operation, or into the loop that it is",
         (ENTRY, OLDEST, INSIDE, END),
@@ -43,7 +43,7 @@ _MOVES = (
             toolbar=True,
         ),
     ),
-    Command(
+    Move(
         "step_out",
         "to the end of the group or scope, or past the loop",
         (ENTRY, OLDEST, INSIDE),
@@ -57,7 +57,7 @@ _MOVES = (
             icon="step_out",
         ),
     ),
-    Command(
+    Move(
         "step_back",
         "back to where the step before began",
         (INSIDE, END),
@@ -72,7 +72,7 @@ _MOVES = (
             toolbar=True,
         ),
     ),
-    Command(
+    Move(
         "continue_",
         "to the next breakpoint, or the end of the run; all threads, in turn",
         (ENTRY, OLDEST, INSIDE, END),
@@ -88,7 +88,7 @@ _MOVES = (
             toolbar=True,
         ),
     ),
-    Command(
+    Move(
         "reverse_continue",
         "back to the breakpoint before, or the start of the run",
         (INSIDE, END),
@@ -103,7 +103,7 @@ _MOVES = (
             toolbar=True,
         ),
     ),
-    Command(
+    Move(
         "run_to",
         "NODE: to just before it; RUN:STEP[/ITERATION:STEP]: exactly there, forward or back",
         (ENTRY, OLDEST, INSIDE, END),
@@ -116,7 +116,7 @@ _MOVES = (
             section=1,
         ),
     ),
-    Command(
+    Move(
         "restart",
         "forget all runs",
         (*DebuggerState,),
@@ -131,7 +131,7 @@ _MOVES = (
         ),
     ),
 )
-COMMANDS: Mapping[str, Command] = {command.name: command for command in _MOVES}
+MOVES: Mapping[str, Move] = {move.name: move for move in _ROWS}
 
 
 class Moves(ABC, Generic[S]):

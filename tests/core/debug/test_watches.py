@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.legal_commands import legal_names
+from gradstep.core.debug.motion.legal_moves import legal_names
 from gradstep.core.debug.watches import Watched, watch
 from gradstep.core.engine.numpy_backend import NumpyBackend
 

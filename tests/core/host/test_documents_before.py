@@ -24,7 +24,7 @@ from tests.soak.user import ProtocolUser
 from tests.soak.walk import Walk
 
 OF_NO_DOCUMENT = {
-    "gradstep.core.debug.motion.legal_commands.legal_names",  # a table of four rows
+    "gradstep.core.debug.motion.legal_moves.legal_names",  # a table of four rows
     "gradstep.core.native_extension.extension",  # modules and libraries that are loaded
     "gradstep.core.memory_release._trim",
     "gradstep.core.protocol.framing._decoder",

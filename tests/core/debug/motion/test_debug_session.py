@@ -12,7 +12,7 @@ import pytest
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.move_table import MOVES
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -226,13 +226,13 @@ def test_a_program_without_steps_can_only_be_restarted() -> None:
 
 
 def test_every_move_has_a_method_that_makes_it() -> None:
-    for name, command in COMMANDS.items():
+    for name, command in MOVES.items():
         assert callable(getattr(Stepper, name))
         assert command.legal_in
 
 
 def test_no_two_moves_share_a_name_a_key_or_a_place() -> None:
-    moves = COMMANDS.values()
+    moves = MOVES.values()
     words = [word for c in moves for word in {c.name, c.word, *c.aliases}]
     rows = [c.menu for c in moves if c.menu is not None]
     keys = [key for row in rows for key in row.keys]

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gradstep.core.debug.motion.move_definition import Command, DebuggerState
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.move_definition import DebuggerState, Move
+from gradstep.core.debug.motion.move_table import MOVES
 from gradstep.core.errors import GradstepError
 
 _RUN = re.compile(r"\d{1,18}")
 _FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C
 
 
-def find_command(name: str) -> Command:
+def find_move(name: str) -> Move:
     """The move of that name. Raises GradstepError (IllegalMoveError) where there is none."""
-    command = COMMANDS.get(name)
-    if command is None:
+    move = MOVES.get(name)
+    if move is None:
         raise GradstepError(f"there is no command '{name}'", kind="IllegalMoveError")
-    return command
+    return move
 
 
 @cache
 def legal_names(state: DebuggerState) -> tuple[str, ...]:
     """The names of the moves that may be made in `state`, in the table's order."""
-    return tuple(name for name, command in COMMANDS.items() if state in command.legal_in)
+    return tuple(name for name, move in MOVES.items() if state in move.legal_in)
 
 
 def state_of(run: int, step: int, length: int, first: int) -> DebuggerState:
@@ -37,11 +37,11 @@ def state_of(run: int, step: int, length: int, first: int) -> DebuggerState:
     return DebuggerState.END if step == length else DebuggerState.INSIDE
 
 
-def require_legal(command: Command, state: DebuggerState) -> None:
-    """Raises GradstepError (IllegalMoveError) when `command` may not be given in `state`."""
-    if state not in command.legal_in:
+def require_legal(move: Move, state: DebuggerState) -> None:
+    """Raises GradstepError (IllegalMoveError) when `move` may not be given in `state`."""
+    if state not in move.legal_in:
         raise GradstepError(
-            f"{command.word} is not possible here: {state.value}",
+            f"{move.word} is not possible here: {state.value}",
             kind="IllegalMoveError",
             hint="possible are " + ", ".join(name.rstrip("_") for name in legal_names(state)),
         )
