@@ -15,12 +15,12 @@ from itertools import filterfalse
 from operator import attrgetter, is_not
 from weakref import ref as weak
 
-from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.graph.changes import Changes, alike, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
-from gradstep.core.sequence_places import exchanged_places
-from gradstep.core.shifted_places import shift_places
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.edited_columns import NOT_AT_ALL, Exchange
+from gradstep.core.persistent.sequence_places import exchanged_places
+from gradstep.core.persistent.shifted_places import shift_places
+from gradstep.core.persistent.spliced_mapping import copied
 
 _EDIT = "edit"
 

@@ -8,7 +8,7 @@ from itertools import chain, compress, filterfalse
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.persistent.sequence_places import common_ends
 
 
 @dataclass(frozen=True, slots=True)

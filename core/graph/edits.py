@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import remember_edit
 from gradstep.core.graph.changes import Changes, alike
@@ -26,7 +25,8 @@ from gradstep.core.graph.loop import (
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.relabel import relabel, relabel_one, relabel_operation
 from gradstep.core.graph.scopes import is_inside, move_name
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.edited_columns import NOT_AT_ALL, Exchange
+from gradstep.core.persistent.spliced_mapping import copied
 
 
 def add(

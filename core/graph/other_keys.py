@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.persistent.spliced_mapping import spliced
 
 K = TypeVar("K")
 V = TypeVar("V")

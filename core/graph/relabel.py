@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from gradstep.core.edited_columns import Exchange
 from gradstep.core.graph.carry_over import remember_edit
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.other_keys import are_few, with_other_keys
+from gradstep.core.persistent.edited_columns import Exchange
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:

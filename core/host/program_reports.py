@@ -28,9 +28,9 @@ from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.host.retold import Told
 from gradstep.core.host.retold_gradients import retell_entries, retell_rows
 from gradstep.core.host.step_words import Telling, loop_plans
-from gradstep.core.joined_sequence import in_parts
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
+from gradstep.core.persistent.joined_sequence import in_parts
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import held_up
 from gradstep.core.protocol.branch_queries import StandInfo

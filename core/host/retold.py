@@ -8,12 +8,12 @@ from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
-from gradstep.core.edited_sequence import replaced
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.joined_sequence import arranged, in_parts
-from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.core.persistent.edited_sequence import replaced
+from gradstep.core.persistent.joined_sequence import arranged, in_parts
+from gradstep.core.persistent.sequence_places import changed_places, common_ends
 
 T = TypeVar("T")
 _Of = TypeVar("_Of")

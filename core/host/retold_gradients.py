@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from gradstep.core.edited_columns import Table, difference, places_of
-from gradstep.core.edited_sequence import exchanged, replaced
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.sequence_places import changed_places, exchanged_keys
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.persistent.edited_columns import Table, difference, places_of
+from gradstep.core.persistent.edited_sequence import exchanged, replaced
+from gradstep.core.persistent.sequence_places import changed_places, exchanged_keys
+from gradstep.core.persistent.spliced_mapping import spliced
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")

@@ -16,7 +16,6 @@ from gradstep.core.autodiff.reverse.tf_gradients import get_gradient
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained_variables
-from gradstep.core.edited_columns import Table, joined_once
 from gradstep.core.errors import GradstepError, only_errors_of_ours
 from gradstep.core.graph.carry_over import continue_graph, remember_edit
 from gradstep.core.graph.changes import Changes
@@ -35,8 +34,9 @@ from gradstep.core.ops.typing.inference import (
     has_loops,
     infer_declared,
 )
+from gradstep.core.persistent.edited_columns import Table, joined_once
+from gradstep.core.persistent.spliced_mapping import copied
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
-from gradstep.core.spliced_mapping import copied
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 from gradstep.core.train.training_settings import read_settings
 from gradstep.core.train.update_reuse import Given

@@ -17,8 +17,8 @@ from typing import IO, Any
 import msgspec
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.joined_sequence import Joined
 from gradstep.core.json_text import UNREADABLE
+from gradstep.core.persistent.joined_sequence import Joined
 from gradstep.core.protocol.messages import Event, Message, Reply, Request
 
 MAGIC = b"GRD1"

@@ -10,7 +10,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import structs
 
-from gradstep.core.joined_sequence import arranged, in_parts
+from gradstep.core.persistent.joined_sequence import arranged, in_parts
+from gradstep.core.persistent.sequence_places import changed_places, common_ends
+from gradstep.core.persistent.spliced_mapping import spliced
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     DataInfo,
@@ -21,8 +23,6 @@ from gradstep.core.protocol.message_parts import (
     ProgramInfo,
     StepInfo,
 )
-from gradstep.core.sequence_places import changed_places, common_ends
-from gradstep.core.spliced_mapping import spliced
 
 T = TypeVar("T")
 Entry = tuple[str, str]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.edited_columns import NOT_AT_ALL, other_keys
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
@@ -18,6 +17,7 @@ from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import TakenNames, names_of
 from gradstep.core.ops.typing.inference import agree, infer_declared
+from gradstep.core.persistent.edited_columns import NOT_AT_ALL, other_keys
 
 if TYPE_CHECKING:
     from gradstep.core.train.update_ops import Updates

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from itertools import chain, filterfalse
 from typing import Any, TypeVar
 
-from gradstep.core.overlaid_mapping import OverlaidMapping
+from gradstep.core.persistent.overlaid_mapping import OverlaidMapping
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

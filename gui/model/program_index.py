@@ -9,12 +9,12 @@ from itertools import compress, count, islice, pairwise
 from operator import attrgetter, ne
 from typing import Any, NamedTuple, TypeVar
 
-from gradstep.core.edited_sequence import replaced
 from gradstep.core.graph.model import Edge
-from gradstep.core.joined_sequence import arranged, in_parts
+from gradstep.core.persistent.edited_sequence import replaced
+from gradstep.core.persistent.joined_sequence import arranged, in_parts
+from gradstep.core.persistent.sequence_places import changed_places, common_ends
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import changed_places, common_ends
 from gradstep.gui.model.amended_collections import FEW, AmendedDict
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")

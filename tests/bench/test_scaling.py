@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from gradstep.core import overlaid_mapping
+from gradstep.core.persistent import overlaid_mapping
 from tests.bench.growth_figure import STAGES, exponent_of, figure
 from tests.bench.scaling import Stages, exponent
 from tests.bench.shapes import SHAPES

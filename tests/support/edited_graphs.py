@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gradstep.core.graph.carry_over import changes_between, find_moved
 from gradstep.core.graph.changes import share_and_diff
 from gradstep.core.graph.model import Constant, Graph
-from gradstep.core.sequence_places import exchange
+from gradstep.core.persistent.sequence_places import exchange
 
 
 def shared(graph: Graph, before: Graph) -> Graph:

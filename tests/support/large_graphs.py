@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradstep.core import joined_sequence, overlaid_mapping
+from gradstep.core.persistent import joined_sequence, overlaid_mapping
 
 
 def edit_as_large(patch: pytest.MonkeyPatch) -> None:

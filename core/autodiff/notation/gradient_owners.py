@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gradstep.core.graph.model import Edge, Graph, TensorRef
-from gradstep.core.inverse_mapping import InverseMapping
+from gradstep.core.persistent.inverse_mapping import InverseMapping
 
 Readers = Mapping[str, Sequence[Edge]] | None  # the wires from each operation, where they are known
 

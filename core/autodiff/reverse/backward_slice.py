@@ -15,8 +15,8 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.other_keys import with_other_keys
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
-from gradstep.core.overlaid_mapping import overlaid
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.overlaid_mapping import overlaid
+from gradstep.core.persistent.spliced_mapping import copied
 
 _CARRIERS = frozenset(dtype for dtype in DType if dtype.is_differentiable)
 

@@ -29,7 +29,6 @@ from gradstep.core.autodiff.reverse.seed_cotangents import seed_cotangents
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients
 from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, RepeatedPass, rebuild
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
-from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.carry_over import known_changes
@@ -38,6 +37,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.rebuilding import Rebuilder
 from gradstep.core.ops.typing.inference import find_retyped, has_loops, infer_declared
+from gradstep.core.persistent.edited_columns import Exchange
 
 _PARTS = attrgetter("gradients"), attrgetter("slices"), attrgetter("edges"), attrgetter("blocked")
 _GRADIENTS, _SLICES, _EDGES, _BLOCKED = _PARTS

@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter, ne
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
-from gradstep.core.edited_columns import Table
+from gradstep.core.persistent.edited_columns import Table
 
 Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before

@@ -24,8 +24,6 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
-from gradstep.core.edited_columns import Exchange
-from gradstep.core.edited_sequence import exchanged
 from gradstep.core.graph.carry_over import known_changes
 from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.loop import loop_of
@@ -33,8 +31,10 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
-from gradstep.core.sequence_places import exchanged_keys
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.persistent.edited_columns import Exchange
+from gradstep.core.persistent.edited_sequence import exchanged
+from gradstep.core.persistent.sequence_places import exchanged_keys
+from gradstep.core.persistent.spliced_mapping import spliced
 
 _MADE = attrgetter("made")
 _ANEW = -2  # the place of who was visited again: no other comes right behind it

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradstep.core.edited_sequence import followed
+from gradstep.core.persistent.edited_sequence import followed
 
 _NOWHERE = -1
 _MOST = 2**62  # bytes, of which no machine has as many: whoever asks for them is refused

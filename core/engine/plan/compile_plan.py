@@ -15,7 +15,6 @@ from itertools import filterfalse
 from operator import itemgetter
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.edited_columns import Column, difference
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
@@ -29,6 +28,7 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.persistent.edited_columns import Column, difference
 
 _OP = itemgetter(0)  # of a TensorRef
 _NAME = itemgetter(1)  # of a place and a name

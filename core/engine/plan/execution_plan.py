@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradstep.core.edited_columns import difference, places_of
-from gradstep.core.edited_sequence import replaced
 from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
@@ -29,9 +27,11 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import foreign_scopes
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
-from gradstep.core.joined_sequence import Joined, in_parts
 from gradstep.core.ops.state.opaque_state import OpaqueState
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.persistent.edited_columns import difference, places_of
+from gradstep.core.persistent.edited_sequence import replaced
+from gradstep.core.persistent.joined_sequence import Joined, in_parts
+from gradstep.core.persistent.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative

@@ -11,7 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.typing.inference import Inference, Inferrer
-from gradstep.core.overlaid_mapping import look_up
+from gradstep.core.persistent.overlaid_mapping import look_up
 
 Outputs = tuple[TensorType, ...]
 _NAME = attrgetter("name")

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.edited_sequence import Growing, replaced
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
@@ -21,8 +20,9 @@ from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.overlaid_mapping import overlaid
-from gradstep.core.shifted_places import shift_places
+from gradstep.core.persistent.edited_sequence import Growing, replaced
+from gradstep.core.persistent.overlaid_mapping import overlaid
+from gradstep.core.persistent.shifted_places import shift_places
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan

@@ -15,7 +15,7 @@ from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
-from gradstep.core.overlaid_mapping import look_up
+from gradstep.core.persistent.overlaid_mapping import look_up
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan

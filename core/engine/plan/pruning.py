@@ -9,13 +9,13 @@ from functools import cached_property
 from itertools import chain, compress, count, filterfalse
 from operator import is_not
 
-from gradstep.core.edited_columns import difference
-from gradstep.core.edited_sequence import exchanged
 from gradstep.core.graph.carry_over import find_moved, known_changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.joined_sequence import in_parts
-from gradstep.core.overlaid_mapping import laid_open, overlaid
-from gradstep.core.sequence_places import common_ends, inserted_places
+from gradstep.core.persistent.edited_columns import difference
+from gradstep.core.persistent.edited_sequence import exchanged
+from gradstep.core.persistent.joined_sequence import in_parts
+from gradstep.core.persistent.overlaid_mapping import laid_open, overlaid
+from gradstep.core.persistent.sequence_places import common_ends, inserted_places
 
 _FEW = 64  # names, of which each is looked for
 

@@ -28,7 +28,7 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Graph
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import has_loops
-from gradstep.core.overlaid_mapping import has_any
+from gradstep.core.persistent.overlaid_mapping import has_any
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})

@@ -12,13 +12,13 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gradstep.core.edited_sequence import followed
 from gradstep.core.engine.plan.touched_steps import Exchanged
 from gradstep.core.engine.plan.value_makers import MadeBy
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.joined_sequence import Joined
-from gradstep.core.overlaid_mapping import overlaid
+from gradstep.core.persistent.edited_sequence import followed
+from gradstep.core.persistent.joined_sequence import Joined
+from gradstep.core.persistent.overlaid_mapping import overlaid
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan

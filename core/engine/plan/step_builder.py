@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
-from gradstep.core.edited_sequence import Growing
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.joined_sequence import in_parts
 from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.attribute_kinds import attribute, fits
 from gradstep.core.ops.declare.op_state import State
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.persistent.edited_sequence import Growing
+from gradstep.core.persistent.joined_sequence import in_parts
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.loop_body import Iteration

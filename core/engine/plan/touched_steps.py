@@ -11,11 +11,11 @@ from heapq import heappop, heappush
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gradstep.core.edited_sequence import exchanged
 from gradstep.core.engine.plan.steps import PlanValue, Step
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.overlaid_mapping import overlaid
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.persistent.edited_sequence import exchanged
+from gradstep.core.persistent.overlaid_mapping import overlaid
+from gradstep.core.persistent.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan

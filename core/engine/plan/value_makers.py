@@ -11,9 +11,9 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, overload
 
-from gradstep.core.edited_sequence import followed, replaced
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.joined_sequence import in_parts
+from gradstep.core.persistent.edited_sequence import followed, replaced
+from gradstep.core.persistent.joined_sequence import in_parts
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.touched_steps import Exchanged

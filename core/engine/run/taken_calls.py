@@ -7,12 +7,12 @@ from itertools import compress, count, repeat
 from operator import is_, is_not
 from typing import Any
 
-from gradstep.core.edited_sequence import exchanged
 from gradstep.core.engine.calls.call_loop import Call
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.touched_steps import Exchanged
-from gradstep.core.joined_sequence import in_parts
+from gradstep.core.persistent.edited_sequence import exchanged
+from gradstep.core.persistent.joined_sequence import in_parts
 
 Calls = tuple[Call, ...]
 

@@ -15,7 +15,6 @@ from msgspec import field
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
-from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
@@ -25,7 +24,8 @@ from gradstep.core.io.native import file_schema, npy
 from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.io.native.zip_archive import Archive, pack
 from gradstep.core.json_text import UNREADABLE, why_unreadable
-from gradstep.core.spliced_mapping import copied, spliced
+from gradstep.core.persistent.edited_columns import Exchange
+from gradstep.core.persistent.spliced_mapping import copied, spliced
 
 KEYED = ("initial", "feeds", "packed", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))

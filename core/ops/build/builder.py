@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.edited_columns import Exchange
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import alike
 from gradstep.core.graph.dtypes import DType, TensorType
@@ -23,7 +22,8 @@ from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, cal
 from gradstep.core.ops.build.used_names import Names, keep_names, names_of
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, infer_declared
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.edited_columns import Exchange
+from gradstep.core.persistent.spliced_mapping import copied
 
 _TENSORS = frozenset({Tensor})
 

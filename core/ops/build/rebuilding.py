@@ -11,14 +11,11 @@ from itertools import chain
 from typing import TypeVar
 from weakref import ref as weak
 
-from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
-from gradstep.core.edited_columns import NOT_AT_ALL, Exchange
 from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
-from gradstep.core.joined_sequence import in_parts, joined
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import Names, keep_names, names_again
 from gradstep.core.ops.typing.inference import (
@@ -29,7 +26,10 @@ from gradstep.core.ops.typing.inference import (
     find_retyped,
     infer_declared,
 )
-from gradstep.core.overlaid_mapping import laid_open
+from gradstep.core.persistent.arranged_mapping import ArrangedMapping, overlaid_unordered
+from gradstep.core.persistent.edited_columns import NOT_AT_ALL, Exchange
+from gradstep.core.persistent.joined_sequence import in_parts, joined
+from gradstep.core.persistent.overlaid_mapping import laid_open
 
 _MANY = 8  # to one that is dropped there are no more than so many that stay
 _T = TypeVar("_T")

@@ -16,7 +16,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import Inference, has_loops, infer_declared
 from gradstep.core.ops.typing.loop_types import iteration_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.spliced_mapping import copied
 
 _Types = tuple[TensorType | None, ...]
 

@@ -29,8 +29,8 @@ from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_regis
 from gradstep.core.ops.typing.input_description import with_inputs
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
-from gradstep.core.overlaid_mapping import laid_open, overlaid
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.overlaid_mapping import laid_open, overlaid
+from gradstep.core.persistent.spliced_mapping import copied
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
 _AT_OPERATIONS = frozenset({"unconnected", "shape"})  # codes of what is wrong with one alone

@@ -8,8 +8,8 @@ from typing import Any
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
-from gradstep.core.overlaid_mapping import overlaid
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.overlaid_mapping import overlaid
+from gradstep.core.persistent.spliced_mapping import copied
 
 
 class TensorTypes(ByTensor[TensorType]):

@@ -13,7 +13,7 @@ from gradstep.core.graph.model import Graph
 from gradstep.core.layout import box_diagram as layout_boxes
 from gradstep.core.layout.layout_engines import SMALL, layout
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.persistent.sequence_places import changed_places
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, box_id
 

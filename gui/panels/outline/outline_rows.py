@@ -13,9 +13,9 @@ from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.persistent.sequence_places import common_ends
 from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import common_ends
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.problem_rows import faults
 from gradstep.gui.model.program_index import ProgramIndex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.core.persistent.sequence_places import changed_places, common_ends
 
 Split = dict[str, list[str]]  # scope, "" for none -> the operations in it, in their order
 

@@ -10,9 +10,9 @@ from operator import add, attrgetter
 from typing import NamedTuple, overload
 
 from gradstep.core.graph.model import Graph
+from gradstep.core.persistent.sequence_places import changed_places, common_ends
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import changed_places, common_ends
 from gradstep.gui.model.program_index import (
     EARLIER,
     ProgramIndex,

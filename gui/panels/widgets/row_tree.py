@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.persistent.sequence_places import common_ends
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.panels.widgets.row_list import Row, RowList, listed
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core import overlaid_mapping
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.carry_over import (
@@ -37,6 +36,7 @@ from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, infer, infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
+from gradstep.core.persistent import overlaid_mapping
 from tests.support.edited_graphs import assert_edit_is_known, edited
 from tests.support.layouts import Case
 from tests.support.random_networks import networks

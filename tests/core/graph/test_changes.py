@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.graph.changes import keep_sequence
-from gradstep.core.sequence_places import common_ends, common_start
+from gradstep.core.persistent.sequence_places import common_ends, common_start
 
 _NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True)
 

@@ -29,10 +29,10 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.persistent.sequence_places import exchange
 from gradstep.core.program import training_updates
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
-from gradstep.core.sequence_places import exchange
 from gradstep.core.train.optimizers import apply_updates
 from gradstep.core.train.update_ops import Updates
 from tests.support.drawn_share import share

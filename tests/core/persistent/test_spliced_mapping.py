@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core import spliced_mapping
-from gradstep.core.spliced_mapping import spliced
+from gradstep.core.persistent import spliced_mapping
+from gradstep.core.persistent.spliced_mapping import spliced
 
 
 @given(st.integers(0, 60), st.data(), st.sampled_from([1, 6, 1000]))

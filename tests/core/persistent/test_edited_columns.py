@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.edited_columns import (
+from gradstep.core.persistent.edited_columns import (
     Column,
     Exchange,
     Table,
@@ -16,7 +16,7 @@ from gradstep.core.edited_columns import (
     other_keys,
     places_of,
 )
-from gradstep.core.sequence_places import exchange
+from gradstep.core.persistent.sequence_places import exchange
 
 _ROWS = st.integers(0, 9)  # so few that one is there several times
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence, ValuesView
 from typing import Any, TypeVar
 
-from gradstep.core.overlaid_mapping import look_up, overlaid
+from gradstep.core.persistent.overlaid_mapping import look_up, overlaid
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 def overlaid_unordered(entries: Mapping[K, V]) -> MutableMapping[K, V]:
-    """As `overlaid`, for who knows their order."""
+    """`overlaid`, for those who know the order from elsewhere: here it is any."""
     return overlaid(entries.entries if isinstance(entries, ArrangedMapping) else entries)
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, overload
 
-from gradstep.core.joined_sequence import is_long, joined, put_in
-from gradstep.core.sequence_places import exchange
+from gradstep.core.persistent.joined_sequence import is_long, joined, put_in
+from gradstep.core.persistent.sequence_places import exchange
 
 T = TypeVar("T")
 
 
 def exchanged(rows: Sequence[T], gone: Sequence[int], come: Sequence[tuple[int, T]]) -> Sequence[T]:
-    """As `exchange`."""
+    """`rows` without those in the places `gone`, and with those of `come` at the places that they
+    have then; a long sequence shares with `rows` what is not touched."""
     return joined(rows).exchanged(gone, come) if is_long(rows) else exchange(rows, gone, come)
 
 
 def replaced(rows: Sequence[T], others: Mapping[int, T]) -> Sequence[T]:
-    """The same, but for what is in these places."""
+    """`rows` with others in some places; a long sequence shares the rest."""
     return joined(rows).replaced(others) if is_long(rows) else put_in(rows, others)
 
 

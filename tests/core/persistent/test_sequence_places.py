@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core import sequence_places
-from gradstep.core.sequence_places import (
+from gradstep.core.persistent import sequence_places
+from gradstep.core.persistent.sequence_places import (
     changed_places,
     common_ends,
     common_start,

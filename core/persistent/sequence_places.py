@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from gradstep.core.joined_sequence import Joined, joined
+from gradstep.core.persistent.joined_sequence import Joined, joined
 
 T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.arranged_mapping import ArrangedMapping, overlaid_unordered
+from gradstep.core.persistent.spliced_mapping import copied
 
 KEYS = st.lists(st.text(max_size=2), unique=True, max_size=12)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Generic, NamedTuple, TypeVar
 
-from gradstep.core.sequence_places import common_ends
+from gradstep.core.persistent.sequence_places import common_ends
 
 K = TypeVar("K")
 V = TypeVar("V")

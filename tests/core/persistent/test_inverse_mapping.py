@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.inverse_mapping import InverseMapping
+from gradstep.core.persistent.inverse_mapping import InverseMapping
 
 ENTRIES = st.dictionaries(st.integers(0, 400), st.integers(0, 40), max_size=60)
 BASE = dict(zip(range(1000, 1300), range(300), strict=True))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.shifted_places import ShiftedPlaces, shift_places
+from gradstep.core.persistent.shifted_places import ShiftedPlaces, shift_places
 
 NAMES = [f"op{i}" for i in range(12)]
 

@@ -11,9 +11,9 @@ from itertools import chain, compress, count
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from gradstep.core.arranged_mapping import ArrangedMapping, overlaid_unordered
-from gradstep.core.joined_sequence import Joined, in_parts, joined
-from gradstep.core.shifted_places import shift_places
+from gradstep.core.persistent.arranged_mapping import ArrangedMapping, overlaid_unordered
+from gradstep.core.persistent.joined_sequence import Joined, in_parts, joined
+from gradstep.core.persistent.shifted_places import shift_places
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Exchange(NamedTuple):
 
     @property
     def undone(self) -> Exchange:
-        """That of the way back."""
+        """The exchange that leads from the new sequence to the old."""
         come, passed = list[tuple[int, int]](), 0
         for number, place in enumerate(self.gone):
             while passed < len(self.come) and self.come[passed][0] <= place:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.overlaid_mapping import OverlaidMapping, has_any, look_up, overlaid
-from gradstep.core.spliced_mapping import copied
+from gradstep.core.persistent.overlaid_mapping import OverlaidMapping, has_any, look_up, overlaid
+from gradstep.core.persistent.spliced_mapping import copied
 
 BASE = {n: str(n) for n in range(2_000)}
 MOVES = st.tuples(st.sampled_from(["put", "pop", "delete", "again"]), st.integers(1_990, 2_010))

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core import joined_sequence
-from gradstep.core.edited_sequence import Growing, exchanged, followed, replaced
-from gradstep.core.joined_sequence import Joined, joined
-from gradstep.core.sequence_places import changed_places, common_ends, common_start, exchange
+from gradstep.core.persistent import joined_sequence
+from gradstep.core.persistent.edited_sequence import Growing, exchanged, followed, replaced
+from gradstep.core.persistent.joined_sequence import Joined, joined
+from gradstep.core.persistent.sequence_places import (
+    changed_places,
+    common_ends,
+    common_start,
+    exchange,
+)
 
 ROWS = st.lists(st.integers(0, 3), max_size=12)
 PARTS = st.lists(ROWS, max_size=4)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from gradstep.core.overlaid_mapping import OverlaidMapping
+from gradstep.core.persistent.overlaid_mapping import OverlaidMapping
 
 K = TypeVar("K")
 V = TypeVar("V")
