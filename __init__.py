@@ -186,10 +186,13 @@ def debug(
     trusted: bool = False,
     code: str | os.PathLike[str] | None = None,
     device: str = "cpu",
+    place: Mapping[str, str] | None = None,
     memory: int | None = None,
 ) -> Debugger:
-    """`open(path).debug()`: a debugger before the first step of what the document runs."""
-    return open(path, trusted=trusted, code=code, device=device, memory=memory).debug()
+    """`open(path).debug()`: a debugger before the first step of what the document runs. The
+    arguments are those of `open`."""
+    session = open(path, trusted=trusted, code=code, device=device, place=place, memory=memory)
+    return session.debug()
 
 
 def __getattr__(name: str) -> object:

@@ -90,3 +90,8 @@ def test_the_page_about_it_can_be_followed(
     said = re.findall(r"print\(.*\)  # (.*)", text)
     assert said
     assert [line for line in said if line not in printed] == []
+
+
+def test_the_debugger_takes_what_opening_takes() -> None:
+    debugged, opened = (inspect.signature(f).parameters for f in (gradstep.debug, gradstep.open))
+    assert debugged == opened

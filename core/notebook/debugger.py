@@ -286,10 +286,10 @@ class Debugger(Moves[Stop]):
         return self.value(name)
 
     @add_notes()
-    def gradient(self, name: str, of: str = "") -> np.ndarray | None:
-        """The value of the gradient with respect to the tensor (of `of`, where several things are
-        differentiated); None where there is none, or not yet."""
-        ref = self._find(name)
+    def gradient(self, wrt: str, *, of: str = "") -> np.ndarray | None:
+        """The value of the gradient with respect to the tensor `wrt` (of `of`, where several things
+        are differentiated); None where there is none, or not yet."""
+        ref = self._find(wrt)
         held = [*find_gradients(self._program, ref, of).values()]
         return self._threads.session.view().value(held[0]) if held else None
 
