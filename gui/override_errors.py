@@ -21,7 +21,7 @@ _MARK = "raises_whole"
 
 
 def guard_overrides() -> None:
-    """Those of all classes that are made from here on."""
+    """Guard the overrides of all classes that are made from here on."""
     if sys.version_info < _WHOLE_SINCE:
         setattr(_WRAPPED, "__init_subclass__", classmethod(_guard))  # noqa: B010
 

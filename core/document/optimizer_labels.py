@@ -61,7 +61,7 @@ def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
 
 
 def with_number(optimizer: Optimizer, key: str, text: str) -> Optimizer:
-    """The same of a setting that is a number, which has to be there."""
+    """`optimizer` with a setting that is a number, which has to be there."""
     try:
         number = _FLAGS.get(text.lower())
         number = float(text) if number is None else number

@@ -29,7 +29,7 @@ class Changes:
 
     @property
     def undone(self) -> Changes:
-        """Those of the way back."""
+        """The changes that lead back."""
         return Changes(added=self.removed, removed=self.added, changed=self.changed)
 
     @property

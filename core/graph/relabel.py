@@ -53,7 +53,7 @@ def _with(graph: Graph, pairs: Iterable[tuple[Operation, Operation]]) -> Graph:
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
-    """The same for what is in a loop."""
+    """What is in a loop, put through `name_of` as `relabel` does."""
 
     def ref(old: TensorRef) -> TensorRef:
         return TensorRef(name_of(old.op), old.index)

@@ -130,5 +130,5 @@ def compile_functions(
 def of_kind(
     document: Document, functions: Mapping[str, Function], kind: CodeKind
 ) -> dict[str, Function]:
-    """Those of `functions` that the document has for `kind`; see `in_role`."""
+    """The `functions` that the document has for `kind`; see `in_role`."""
     return in_role(document.code, functions, kind)

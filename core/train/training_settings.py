@@ -88,7 +88,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Settings:
-    """Those of one optimizer; what is None is not asked for."""
+    """The settings of one optimizer; what is None is not asked for."""
 
     schedule: Schedule | None = None
     clip: Setting | None = None

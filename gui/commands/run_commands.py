@@ -40,7 +40,7 @@ def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
 
 
 def toggle_line_breakpoint(workspace: Workspace, line: str) -> None:
-    """Likewise on what a line of the traced program ("net.py:81") asked for."""
+    """Set or clear one on what a line of the traced program ("net.py:81") asked for."""
     document = document_edits.toggle_line_breakpoint(workspace.document, line)
     workspace.edit("Toggle breakpoint", document)
 

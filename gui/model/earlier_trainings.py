@@ -34,7 +34,7 @@ class EarlierTraining:
         return max((points.stop - 1 for points in self.points.values()), default=-1)
 
     def points_of(self, text: str) -> AnyPoints | None:
-        """Those of an expression; event files know no ":0"."""
+        """The points of an expression; event files know no ":0"."""
         return self.points.get(short_text(text) if self.tags else text)
 
 

@@ -17,7 +17,7 @@ class LoneCurves:
         self._by_text: dict[str, Curve] = {}
 
     def beside(self, curves: Sequence[Curve], earlier: EarlierTrainings) -> list[Curve]:
-        """Those of tags that are none of `curves`."""
+        """The curves of tags that are none of `curves`."""
         known = {short_text(curve.text) for curve in curves}
         tags = {text: tag for each in earlier if each.shown for text, tag in each.tags.items()}
         alone = [text for text in tags if text not in known and earlier.points_of(text)]

@@ -27,7 +27,7 @@ def foremost(program: ProgramInfo, loss: str) -> ProgramInfo:
 
 
 def shown_loss(program: ProgramInfo | None) -> str:
-    """That of `foremost`; "" where there are not several."""
+    """The loss of `foremost`; "" where there are not several."""
     return program.losses[0].of if program is not None and program.losses else ""
 
 

@@ -74,7 +74,7 @@ class SessionModel(QObject):
         self.put(Inject(name=name, at=at, dtype=dtype, shape=[*value.shape]), (pack(value),))
 
     def put(self, request: Assign | Inject, buffers: Sequence[Buffer]) -> None:
-        """The same of a value as messages have it."""
+        """Give a value as messages have it, on a branch where that is asked for."""
         if isinstance(request, Inject):
             self._workspace.debugger.branch(request, buffers, self._moved)
         else:

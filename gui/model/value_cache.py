@@ -53,7 +53,7 @@ class Update:
 
     @classmethod
     def of(cls, part: TensorPart, buffers: tuple[Buffer, ...]) -> Update | None:
-        """That of a part of the engine's reply, if it has one."""
+        """The value in a part of the engine's reply, if it has one."""
         if (told := part.update) is None:
             return None
         return cls(told.step, unpack_before(part, buffers), told.delta, told.changed)
@@ -193,7 +193,7 @@ class ValueCache:
         return known or self._values.get(name)
 
     def get_all(self, refs: Sequence[str]) -> list[TensorValue | None]:
-        """The same of many, each in full ("a:0")."""
+        """What `get` gives, of many, each named in full ("a:0")."""
         found = [*map(self._values.get, refs)]
         self._looked_at.update(refs)
         if None in found:

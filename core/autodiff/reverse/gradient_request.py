@@ -119,7 +119,7 @@ class OverrideTable:
 
 
 def gradient_name(op: Operation, overrides: Iterable[Override]) -> str:
-    """That of `op` alone: see OverrideTable."""
+    """The name of the gradient in force for `op`: see OverrideTable."""
     return OverrideTable(overrides).gradient_name(op)
 
 

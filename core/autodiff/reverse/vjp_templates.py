@@ -94,7 +94,7 @@ class TemplatedPass(BackwardPass):
 
 
 class VjpTemplates:
-    """Those of one pass."""
+    """The templates that one backward pass has made so far."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self._builder = builder

@@ -187,7 +187,8 @@ class WholeRun(Ran):
         return self._timeline.link.seen.at(self._number, index, NOTHING_DONE, None)
 
     def values(self) -> Callable[[int], Any]:
-        """Likewise `held`, quicker, of steps that are done; without what others changed."""
+        """What gives values as `held` does, but quicker: of steps that are done, without what
+        others changed."""
         return self._timeline.values(self._number)
 
     @property
@@ -207,7 +208,8 @@ class WholeRun(Ran):
         return frozenset(chain.from_iterable(values for _, values in seen))
 
     def beginning(self) -> Callable[[int], Any]:
-        """Likewise `held`, of what was there when the run began: quicker, where that can be."""
+        """What gives the values that were there when the run began: quicker than `held`, where that
+        can be."""
         return self.values() if self.is_own else self.held
 
     def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:

@@ -63,7 +63,7 @@ class Again:
         return self.runner(step)(inputs)
 
     def runner(self, step: Step) -> Runner:
-        """Likewise, to be called again and again."""
+        """What gives the results of the step on inputs, to be called again and again."""
         backend = self._backend
         kernel = bind(backend, step.op, self._functions)
 

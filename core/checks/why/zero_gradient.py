@@ -88,7 +88,7 @@ class ZeroFlow:
         return found
 
     def level(self, ran: Ran | None) -> Level:
-        """That of an iteration of the way back; else the run as a whole."""
+        """The level of an iteration of the way back; else that of the run as a whole."""
         if not isinstance(ran, OneIteration):
             return self._whole
         around = self.level(ran.loop.around)

@@ -98,7 +98,7 @@ class _Seen:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """Those of a row."""
+        """The numbers of the run, as they stand in a row."""
         return {
             "steps": self.steps,
             "loss": self.loss if math.isfinite(self.loss) else None,

@@ -37,7 +37,7 @@ class Trainable:
     rates: Iterable[TensorRef] = ()
 
     def curves(self, family: Family) -> list[LayerCurve]:
-        """Those of one kind, in the order of the graph."""
+        """The curves of one kind, in the order of the graph."""
         make = _MAKERS.get(family)
         return [] if make is None else [*make(self)]
 

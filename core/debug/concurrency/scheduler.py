@@ -138,7 +138,7 @@ class Scheduler:
 
     @property
     def branches(self) -> Branches | ThreadBranches:
-        """Those of its runs."""
+        """The branches of its runs."""
         return self._branches if len(self._members) > 1 else self.session.branches
 
     @property
@@ -173,7 +173,7 @@ class Scheduler:
 
     @property
     def kept_sessions(self) -> list[DebugSession]:
-        """The same of all branches."""
+        """Every thread's, of the runs of all branches."""
         return [session for runs in self._branches.every for session in runs.sessions]
 
     def keep_at_most(self, limit_bytes: int) -> None:

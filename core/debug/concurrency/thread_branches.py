@@ -97,7 +97,7 @@ class ThreadBranches:
 
     @property
     def every(self) -> Sequence[ThreadRuns]:
-        """Those of all that have been made."""
+        """The runs of all branches that have been made."""
         return [*self._runs.values()]
 
     @property

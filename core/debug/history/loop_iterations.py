@@ -111,7 +111,7 @@ class LoopIterations:
         return lost or (not self.dead(ref, number, step) and self.lost(index, number))
 
     def lost(self, index: int, number: int) -> bool:
-        """Likewise of a value of the plan, at the end of an iteration."""
+        """Whether a value of the plan is not kept any more, as of the end of an iteration."""
         return self.under_way(number) is None and self._trace.is_lost(index, number)
 
     def dead(self, ref: TensorRef, number: int, step: int) -> Untaken | None:

@@ -232,7 +232,7 @@ def repeat(change: Assignment, session: DebugSession) -> bool:
 
 
 def fitting(graph: Graph, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Those of `values` whose variables are there and can hold them."""
+    """The `values` whose variables are there and can hold them."""
     there = variables(graph)
     return {n: value for n, value in values.items() if n in there and fits(there[n], value)}
 

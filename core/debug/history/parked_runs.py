@@ -55,7 +55,7 @@ class ParkedRuns:
 
 
 class ParkedBranches:
-    """Those of all branches but the one that is shown, by their names."""
+    """The parked runs of all branches but the one that is shown, by their names."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, ParkedRuns] = {}

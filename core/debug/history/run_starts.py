@@ -66,7 +66,7 @@ class RunStarts:
         self._stores[run], self._sizes[run] = store, 0
 
     def until(self, run: int) -> RunStarts:
-        """Those of the runs up to that one, for others that go on from there."""
+        """The starts of the runs up to that one, for others that go on from there."""
         other = RunStarts(self._runs[0], self._stores[self._runs[0]])
         other.stride = self.stride
         for early in self._runs[1 : bisect_right(self._runs, run)]:

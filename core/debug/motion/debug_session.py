@@ -196,7 +196,7 @@ class DebugSession(Moves[Stop]):
         self._cursor.set_breakpoints(breakpoints)
 
     def set_readable_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
-        """The same, but for those that this program has not the tensors of."""
+        """Replace all, but leave out those that this program has not the tensors of."""
         self._cursor.set_readable(breakpoints)
 
     @property

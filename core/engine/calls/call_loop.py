@@ -146,7 +146,7 @@ class StepCalls:
             yield from repeat(step, stop - start)
 
     def as_made(self) -> Iterator[tuple[int, Call]]:
-        """The same, each call as a run makes it."""
+        """The step of each call, and the call as a run makes it."""
         again = self._calls if self._again is None else self._again.each()
         return zip(self._steps(), again, strict=True)
 

@@ -39,7 +39,7 @@ def run_op(
 def run_kernel(
     backend: Backend, op: Operation, kernel: Callable[..., Any], inputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Likewise, by what `bind` gave."""
+    """The results of `op` by the kernel that `bind` gave. Raises GradstepError located at `op`."""
     try:
         with np.errstate(all="ignore"):
             results = as_tuple(kernel(*inputs))

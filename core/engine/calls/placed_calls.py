@@ -41,7 +41,7 @@ class Copies:
         self._there = {key: there for key, there in self._there.items() if key[0] in self._fed}
 
     def forget_all(self) -> None:
-        """Also those."""
+        """Somebody may have changed any value at home, those that are fed as well."""
         self._there.clear()
 
     def note(self, value: int, device: str, array: Any) -> None:

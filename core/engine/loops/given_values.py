@@ -14,7 +14,7 @@ class GivenValues(Protocol):
         ...
 
     def inside(self, run: int) -> Mapping[int, GivenValues]:
-        """The same of the loops in iteration `run`, by their steps."""
+        """What is given in the loops of iteration `run`, by their steps."""
         ...
 
     def at(self, run: int, index: int, done: int, otherwise: Any) -> Any:

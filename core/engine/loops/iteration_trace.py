@@ -196,7 +196,7 @@ class LoopTrace(Trace):
         return self.held(self._kept.place(tensor), iteration)
 
     def held(self, index: int, iteration: int) -> Any:
-        """Likewise of a value of the iteration's plan."""
+        """What a value of the iteration's plan was, as `value` has it of a tensor."""
         found = self._find(index, iteration)
         return None if found is _LOST else found
 

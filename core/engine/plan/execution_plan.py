@@ -176,7 +176,7 @@ class Plan:
 
     @cached_property
     def makers(self) -> Makers:
-        """The same steps themselves."""
+        """For each value, the step itself that makes it."""
         return find_makers(self.steps, len(self.values))
 
     def maker(self, value: int) -> Step | None:

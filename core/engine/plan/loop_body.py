@@ -60,7 +60,7 @@ class Iteration:
 
     @property
     def variables(self) -> Mapping[str, Variable]:
-        """Those of `shared`, as the run around has them."""
+        """The variables of `shared`, as the run around has them."""
         of = self.plan.variables
         return {n: of[n] if of[n].op else replace(of[n], anew=True) for n in self.shared}
 

@@ -58,12 +58,12 @@ class Resolver:
 
     @property
     def all_steps(self) -> Sequence[Step]:
-        """Those of all operations, once all are taken."""
+        """The steps of all operations, once all are taken."""
         return in_parts(tuple(self.steps))
 
     @property
     def all_values(self) -> Sequence[PlanValue]:
-        """Likewise."""
+        """The values of all steps, once all are taken."""
         return self.values.found if isinstance(self.values, Growing) else tuple(self.values)
 
     def add(self, op: Operation) -> None:

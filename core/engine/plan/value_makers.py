@@ -32,7 +32,7 @@ def find_makers(steps: Sequence[Step], count: int) -> Makers:
 
 
 def makers_after(before: Makers, exchanged: Exchanged, count: int) -> Makers:
-    """The same after an edit. before: of the plan before it."""
+    """For each value the step that makes it, after an edit. before: of the plan before it."""
     others: dict[int, Step | None] = {}
     for step in exchanged.gone:
         others.update(zip(step.writes, repeat(None)))

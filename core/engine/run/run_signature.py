@@ -91,7 +91,7 @@ class Question:
         return infer_fed_types(dict(zip(self._refs, arrays, strict=True)))
 
     def signature(self, arrays: Iterable[np.ndarray]) -> Signature | None:
-        """That of runs which are fed arrays like these, if there was one."""
+        """The signature of runs which are fed arrays like these, if there was one."""
         return self._signatures.get(tuple([array.shape for array in arrays]))
 
     def remember(self, arrays: Iterable[np.ndarray], signature: Signature) -> None:

@@ -35,12 +35,12 @@ class TakenCalls:
         return len(self._calls) - self._calls.count(None)
 
     def without(self, is_other: Callable[[Step], bool]) -> TakenCalls:
-        """Those of the steps of which that does not hold."""
+        """The calls of the steps of which that does not hold."""
         pairs = zip(self._steps, self._calls, strict=True)
         return TakenCalls(self._steps, [None if is_other(s) else calls for s, calls in pairs])
 
     def lack(self, steps: frozenset[Step], plan: Plan) -> frozenset[Step]:
-        """Those of these steps of a plan that have none."""
+        """Which of these steps of a plan have no calls here."""
         if (known := self._exchanged(plan)) is not None:
             return steps & known.new
         return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))

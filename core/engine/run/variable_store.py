@@ -87,7 +87,7 @@ class VariableStore(Mapping[str, Any]):
         self.version += 1
 
     def hold_all(self, arrays: Mapping[str, Any]) -> None:
-        """The same of many."""
+        """Keep many arrays themselves: see `hold`."""
         self._settled.difference_update(arrays)
         self._lent.update(arrays)
         self._arrays.update(arrays)

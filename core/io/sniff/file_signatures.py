@@ -208,12 +208,12 @@ def is_message_pack(sample: Sample) -> bool:
 
 
 def is_named(*suffixes: str) -> Sign:
-    """What nothing else tells."""
+    """What nothing tells but the end of the name."""
     return lambda sample: PurePath(sample.name).suffix.lower() in suffixes
 
 
 def is_called(*names: str) -> Sign:
-    """Likewise, by the whole name."""
+    """What nothing tells but the whole name."""
     return lambda sample: PurePath(sample.name).name in names
 
 

@@ -78,7 +78,7 @@ def read_sizes(proto: Any) -> tuple[int, ...]:
 
 
 def read_extents(proto: Any) -> tuple[Extent, ...]:
-    """Those of a TensorSliceProto."""
+    """The extents of a TensorSliceProto."""
     return tuple(map(_extent, proto.extent))
 
 

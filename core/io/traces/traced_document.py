@@ -52,7 +52,7 @@ def from_trace(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
 
 @collector_paused()
 def from_pt2(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
-    """Likewise of a .pt2's bytes, which has no values, no loss and no inputs."""
+    """The document of a .pt2's bytes, which has no values, no loss and no inputs."""
     budget = budget or Budget()
     graph = pt2_file.from_bytes(data, name, budget)
     return _within(budget, graph, name)

@@ -41,7 +41,7 @@ class _Blocks:
         self._uniforms = uniform(words, _FLOAT).reshape(shape).tolist()
 
     def of(self, place: int) -> Iterator[tuple[list[float], list[float]]]:
-        """Those of one number, in turn."""
+        """The draws of one number, in turn."""
         yield from zip(self._normals[place], self._uniforms[place], strict=True)
         number = self._starts[place] + np.uint64(_AT_FIRST)
         while True:

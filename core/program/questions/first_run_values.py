@@ -30,7 +30,7 @@ def situation(loaded: Loaded, backend: Backend) -> Situation:
 
 
 def situation_at(loaded: Loaded, store: VariableStore) -> Situation:
-    """The same at the values that the variables have in `store`."""
+    """The document's main request at its feeds and the values of variables in `store`."""
     document = with_placeholders(loaded.document)
     values = variable_values(document.graph, store)
     given = {**loaded.feeds(), **{TensorRef(name): value for name, value in values.items()}}

@@ -40,7 +40,7 @@ class FrontBuffer:
 
     @property
     def scale(self) -> float:
-        """That of what is kept."""
+        """The scale of what is kept."""
         return self._scale
 
     def invalidate(self) -> None:

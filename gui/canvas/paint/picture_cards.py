@@ -66,7 +66,7 @@ class PicturePainter:
     def draw(
         self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, box: int, scale: float
     ) -> None:
-        """That of a box, if it has one and there is room."""
+        """The picture of a box, if it has one and there is room."""
         picture = self.of(facts, box, scale)
         if picture is None:
             return

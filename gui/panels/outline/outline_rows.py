@@ -245,7 +245,7 @@ class Outline:
 def outline_rows(
     document: Document, inference: Inference, program: ProgramInfo | None, words: str = ""
 ) -> Groups:
-    """Those of a document by itself."""
+    """The rows of a document by itself."""
     return Outline().rows(document, inference, program, words)
 
 

@@ -21,7 +21,7 @@ class RunColors:
         self._losses = {row.number: row.shown_loss for row in rows}
 
     def of(self, theme: Theme, number: int) -> QColor:
-        """That of the run of this number."""
+        """The colour of the run of this number."""
         if number not in self._losses:
             return theme.muted
         share = self._shares.get(self._losses[number])
