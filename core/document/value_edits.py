@@ -113,7 +113,7 @@ def kept_of_value(before: Document, after: Document, name: str) -> str:
     if old.ndim != new.ndim:
         return f"{what} cannot be {Shape(new.shape)} and was replaced: undo brings it back"
     if all(was <= now for was, now in zip(old.shape, new.shape, strict=True)):
-        return f"{what} is kept, and what {Shape(new.shape)} has more was filled up"
+        return f"{what} is kept, and the rest of {Shape(new.shape)} was filled in"
     return f"{what} was cut to {Shape(new.shape)}: undo brings it back"
 
 

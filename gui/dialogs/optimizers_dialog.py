@@ -13,7 +13,7 @@ from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.actions.action_record import can_branch
-from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.dialogs.optimizer_form import OptimizerForm
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
@@ -46,7 +46,7 @@ class OptimizersDialog(Dialog):
         try:
             document_edits.set_optimizers(self.workspace.document, self.optimizers)
         except GradstepError as error:
-            return f"{error.message}. {error.hint}" if error.hint else error.message
+            return words(error)
         if tuple(self.optimizers) != self.workspace.document.optimizers:
             commands.set_optimizers(self.workspace, self.optimizers)
         return ""

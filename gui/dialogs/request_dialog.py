@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.variable import is_trainable
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.model.workspace import Workspace
 
@@ -53,7 +53,7 @@ class RequestDialog(Dialog):
         try:
             document_edits.set_request(self.workspace.document, of, wrt, starts, *flags)
         except GradstepError as error:
-            return f"{error.message}. {error.hint}" if error.hint else error.message
+            return words(error)
         commands.set_request(self.workspace, of, wrt, starts, *flags)
         return ""
 

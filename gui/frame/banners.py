@@ -67,6 +67,7 @@ class Banners(QObject):
         ]
         self.message = Banner(workspace, "banner.message", "problem", "problem")
         self._level: StripLevel = "note"  # of the message
+        self._outlasts = False  # whether the next stop is that of the edit which it is about
         self._go: Callable[[], None] = lambda: None
         self._first = self.message.add_button(
             "Take me to the first one", "banner.message.first", lambda: self._go()
@@ -82,7 +83,8 @@ class Banners(QObject):
         workspace.file_changed.connect(self._trust)
         workspace.explained.connect(self.offer_first)
         workspace.fix_offered.connect(self.offer_fix)
-        for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
+        workspace.stopped.connect(self._follow_stop)
+        for signal in (workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
         self._patience.timeout.connect(self._show_way_out)
@@ -95,7 +97,14 @@ class Banners(QObject):
         self._try.hide()
         self._fix.hide()
         self._level = level
+        self._outlasts = level == "note" and not self._workspace.debugger.is_idle
         self.message.say(text, *LEVELS[level])
+
+    def _follow_stop(self) -> None:
+        """What was said is over, unless it was of the edit that led here."""
+        if not self._outlasts:
+            self.message.hide()
+        self._outlasts = False
 
     def take_back_complaint(self) -> None:
         """Something else was done, and is said elsewhere; the answer to a question stays."""

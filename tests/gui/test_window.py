@@ -357,6 +357,17 @@ def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
 
 
 @pytest.mark.slow
+def test_what_an_edit_did_to_a_value_is_read_until_the_next_step(tutorial: Driver) -> None:
+    banner = tutorial.window.banners.message
+    commands.set_attr(tutorial.workspace, "data", "shape", Shape.of(3))
+    tutorial.settle()
+    assert banner.isVisible()
+    assert "the rest of [3] was filled in" in banner.label.text()
+    tutorial.key("F10")
+    assert not banner.isVisible()
+
+
+@pytest.mark.slow
 def test_themes_dress_everything_and_are_remembered(tutorial: Driver) -> None:
     for choice in ("light", "dark"):
         tutorial.window.actions_.run(f"view.{choice}")

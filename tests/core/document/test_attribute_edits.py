@@ -189,12 +189,12 @@ def test_what_is_fed_or_begun_with_is_converted_or_the_edit_refused(
 @pytest.mark.parametrize(
     ("old", "shape", "new", "said"),
     [
-        ([3, 4], (3,), [3, 4, 1], "is kept, and what [3] has more was filled up"),
+        ([3, 4], (3,), [3, 4, 1], "is kept, and the rest of [3] was filled in"),
         ([3, 4, 5], (2,), [3, 4], "was cut to [2]: undo brings it back"),
         ([[3, 4], [5, 6]], (1, 3), [[3, 4, 1]], "was cut to [1, 3]: undo brings it back"),
         ([3, 4, 5, 6], (2, 2), [[3, 4], [5, 6]], ""),
         ([3, 4], (None, 2), [[3, 4]], ""),
-        ([[3, 4], [5, 6]], (None, 3), [[3, 4, 1], [5, 6, 1]], "is kept, and what [2, 3] has more"),
+        ([[3, 4], [5, 6]], (None, 3), [[3, 4, 1], [5, 6, 1]], "is kept, and the rest of [2, 3]"),
         ([7, 7], (3,), [7, 7, 7], ""),
         ([3, 4], (), 1, "cannot be [] and was replaced: undo brings it back"),
     ],
