@@ -51,6 +51,8 @@ def _negative(node: ForeignNode, text: Text, rank: Rank) -> str:
 
 
 def _power(node: ForeignNode, text: Text, rank: Rank) -> str:
+    if node.args["y"] == 0:  # whose slope is 0 at 0, too
+        return f"tf.ones_like({text(node.args['x'])})"
     return f"{text(node.args['x'])} ** {text(node.args['y'])}"
 
 

@@ -151,13 +151,16 @@ class _GraphLowering:
         with self._builder.scope(self._as_written(node)) as scope:
             try:
                 made = self._lowered(node)
-            except (GradstepError, ValueError, TypeError, KeyError, IndexError) as error:
+            except MemoryError:
+                raise
+            except Exception as error:  # whatever it is, all else of the file is still there
+                why = _in_one_line(error)
                 if self._depth:  # there is nothing to feed in its place
-                    raise UnloweredError(f"in it, {error}") from None
+                    raise UnloweredError(f"in it, {why}") from None
                 self._builder.detach(self._builder.made_since(before))
                 for inner in subgraphs([*node.args.values()]):
                     self._forget(inner)
-                made = self._unlowered(node, str(error))
+                made = self._unlowered(node, why)
         self._done.scopes[node.name] = scope
         self._keep(node.name, made, node.outputs)
         marks = {FOREIGN_OP: node.op, FOREIGN_SCOPE: scope, **_source(node.lines)}
@@ -327,6 +330,13 @@ class _GraphLowering:
                 self._types[tensor.ref] = told[number].dtype
                 if (value := told[number].value) is not None:
                     self._values[tensor.ref] = value
+
+
+def _in_one_line(error: Exception) -> str:
+    """What it says; with what it is, where nobody meant it to be read."""
+    if isinstance(error, GradstepError):
+        return str(error)
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:

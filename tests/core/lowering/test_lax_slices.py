@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.lowering.foreign_graph import ForeignRef
-from tests.support.foreign_operation import computed
+from tests.support.foreign_operation import computed, slope
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,36 @@ def _meets(numbers: Numbers, indices: np.ndarray, mode: str) -> bool:
     """Whether two updates come to one place."""
     places = [place for _, place in numbers.places(indices, mode) if place is not None]
     return len({*places}) < len(places)
+
+
+@given(numbers(), st.integers(0, 99), st.sampled_from(["clip", "fill_or_drop"]))
+def test_of_what_is_written_to_one_place_the_last_stays(
+    numbers: Numbers, seed: int, mode: str
+) -> None:
+    """And the gradient comes back to that alone; to the operand where nothing is written."""
+    operand, indices = drawn(numbers, seed)
+    updates = -np.random.default_rng(seed).integers(1, 9, numbers.shape).astype(np.float32)
+    wanted, last = operand.copy(), {}
+    for row in np.ndindex(*numbers.rows):  # in the order of the rows
+        for at, place in numbers.places(indices, mode):
+            own = tuple(a for i, a in enumerate(at) if i not in numbers.offsets)
+            if place is not None and own == row:
+                wanted[place], last[place] = updates[at], at
+    given_ = {"operand": operand, "indices": indices, "updates": updates}
+    args = {
+        "update_window_dims": [*numbers.offsets], "inserted_window_dims": [*numbers.collapsed],
+        "scatter_dims_to_operand_dims": [*numbers.told],
+        "operand_batching_dims": [*numbers.batch],
+        "scatter_indices_batching_dims": [*numbers.rows_batch], "mode": mode,
+    }  # fmt: skip
+    np.testing.assert_array_equal(computed("lax.scatter", given_, wanted, **args)[0], wanted)
+    stays, untouched = np.zeros_like(updates), np.ones_like(operand)
+    for place, at in last.items():
+        stays[at], untouched[place] = 1, 0
+    found = slope("lax.scatter", given_, wanted, "updates", **args)
+    np.testing.assert_array_equal(found, stays)
+    found = slope("lax.scatter", given_, wanted, "operand", **args)
+    np.testing.assert_array_equal(found, untouched)
 
 
 @pytest.mark.parametrize(("kind", "wanted"), [("float32", np.nan), ("int32", -(2**31)),
