@@ -191,8 +191,10 @@ class _GraphLowering:
                 try:
                     source = gradient_source(key, function, nodes, self._rank)
                     self._own_gradient(key, function, source)
-                except UnloweredError as error:
-                    self._done.unwritten[key] = error.message
+                except MemoryError:
+                    raise
+                except Exception as error:
+                    self._done.unwritten[key] = _in_one_line(error)
 
     def _rank(self, ref: ForeignRef) -> int | None:
         """None where it is not there yet."""

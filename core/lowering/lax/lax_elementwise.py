@@ -154,6 +154,7 @@ for _name, _type in {
     "add_any": "AddV2",
     "atan2": "Atan2",
     "igamma": "Igamma",
+    "igamma_grad_a": "IgammaGradA",
     "igammac": "Igammac",
     "mul": "Mul",
     "nextafter": "NextAfter",

@@ -6,9 +6,19 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.lowering.foreign_graph import ForeignRef
+from gradstep.core.io.traces.traced_document import tables
+from gradstep.core.lowering import lowered_graph
+from gradstep.core.lowering.foreign_graph import (
+    CustomFunction,
+    ForeignGraph,
+    ForeignInput,
+    ForeignNode,
+    ForeignRef,
+    ForeignTensor,
+)
 from gradstep.core.lowering.lax import LAX
 from gradstep.core.lowering.lowering_table import Lowering
 from tests.support.each_case import check_each
@@ -45,3 +55,24 @@ def test_what_nobody_foresaw_stays_as_it_was_computed() -> None:
     assert done.unlowered[MADE].startswith("AttributeError: 'str' object has no")
     [fed] = done.fed.values()
     np.testing.assert_array_equal(fed, x)
+
+
+def test_a_rule_of_which_nobody_foresaw_something_is_not_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All that it is a rule of is there."""
+
+    def fails(*args: Any) -> None:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(lowered_graph, "gradient_source", fails)
+    kind = ForeignTensor("float32", (3,))
+    node = ForeignNode(MADE, "lax.sin", {"x": ForeignRef("x")}, (kind,), function="rule")
+    rule = CustomFunction("rule", "", (ForeignRef("x"),), (ForeignRef(MADE),))
+    done = lowered_graph.lower(
+        ForeignGraph("jax", "one", (ForeignInput("x", "input", kind),), (node,), (),
+                     functions={"rule": rule}),
+        tables,
+    )  # fmt: skip
+    assert done.unwritten == {"rule": "AttributeError: no such thing"}
+    assert "Sin" in {op.type for op in done.graph}

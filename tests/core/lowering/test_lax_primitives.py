@@ -240,6 +240,9 @@ def test_incomplete_functions() -> None:
     x = f32(0.5, 2)
     [found] = computed("lax.igamma", {"x": f32(2, 2), "y": x}, x)
     np.testing.assert_allclose(found, 1 - (1 + x) * np.exp(-x), rtol=1e-6)
+    to_shape = slope("lax.igamma", {"x": f32(2, 2), "y": x}, x, "x")
+    [found] = computed("lax.igamma_grad_a", {"x": f32(2, 2), "y": x}, x)
+    np.testing.assert_array_equal(found, to_shape)
     by = slope("lax.igammac", {"x": f32(2, 2), "y": x}, x, "y")
     np.testing.assert_allclose(by, -x * np.exp(-x), rtol=1e-6)
     given = {"a": f32(2), "b": f32(1), "at": f32(0.25)}

@@ -184,6 +184,25 @@ def test_what_there_is_none_of(kind: str, wanted: float) -> None:
     np.testing.assert_array_equal(found, np.array([wanted], kind))
 
 
+def test_what_was_not_inside_though_jax_took_it_for_granted() -> None:
+    """What JAX gives on a CPU: the next is read, without a gradient, and nothing is written."""
+    x, at = np.array([1, 2, 3], np.float32), np.array([[0], [5], [-1], [2]], np.int32)
+    read = np.array([1, 3, 1, 3], np.float32)
+    given_, args = {"operand": x, "indices": at}, {
+        "offset_dims": [], "collapsed_slice_dims": [0], "start_index_map": [0],
+        "slice_sizes": [1], "mode": "promise_in_bounds",
+    }  # fmt: skip
+    np.testing.assert_array_equal(computed("lax.gather", given_, read, **args)[0], read)
+    by = slope("lax.gather", given_, read, "operand", **args)
+    np.testing.assert_array_equal(by, [1, 0, 1])
+    args = {
+        "update_window_dims": [], "inserted_window_dims": [0],
+        "scatter_dims_to_operand_dims": [0], "mode": "promise_in_bounds",
+    }  # fmt: skip
+    [found] = computed("lax.scatter-add", {**given_, "updates": read}, x, **args)
+    np.testing.assert_array_equal(found, [2, 2, 6])
+
+
 @given(st.integers(-3, 6), st.integers(-3, 6), st.integers(1, 3), st.integers(1, 4))
 def test_slices_that_move_stay_inside(i: int, j: int, height: int, width: int) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
