@@ -852,10 +852,8 @@ class _Writer:
             value, real = self.given.gradients()
         except Exception as error:
             real = None
-            self._remark(
-                f"jax.grad does not differentiate it ({_first_line(error)}); the gradients here "
-                "are those of what was computed, step by step"
-            )
+            here = "; the gradients here are those of what was computed, step by step" if by else ""
+            self._remark(f"jax.grad does not differentiate it ({_first_line(error)}){here}")
         if real is not None and _differ(value, of, 0, 1e-4):
             text = f"run again, it gives {float(value):.6g} and not {float(of):.6g}"
             self._remark(f"{text}: its gradients could not be held against the graph's")

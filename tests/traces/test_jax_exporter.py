@@ -242,3 +242,15 @@ def test_all_that_is_stacked_is_in_a_list(tmp_path: Path) -> None:
     _, graph = saved(tmp_path, lambda x: jnp.stack([x[0], 2.0]).sum(), jnp.ones(3))
     stacked = [node["args"] for node in graph["nodes"] if node["op"] == "lax.stack"]
     assert all([*args] == ["operands", "axis"] for args in stacked)
+
+
+def test_where_jax_differentiates_nothing_no_gradients_are_told_of(tmp_path: Path) -> None:
+    """A product over segments has no gradient in JAX, however it is asked for."""
+
+    def f(x: Any) -> Any:
+        return jax.ops.segment_prod(x, jnp.array([0, 0, 1]), 2).sum()
+
+    said, graph = saved(tmp_path, f, jnp.ones(3))
+    assert len(said["remarks"]) == 2
+    assert not [text for text in said["remarks"] if "the gradients here" in text]
+    assert "gradient" not in graph["inputs"][0]

@@ -147,6 +147,29 @@ def test_windows_with_gaps_take_the_largest() -> None:
     np.testing.assert_array_equal(found, f32([8, 2]))
 
 
+@each_of("groups", [1, 2, 4])
+def test_groups_of_examples_go_to_channels_of_their_own(groups: int) -> None:
+    """As a gradient to the kernels of groups has it: each as a convolution by itself."""
+    drawn = np.random.default_rng(groups)
+    x = drawn.integers(-3, 4, (4, 2, 5)).astype(np.float32)
+    kernel = drawn.integers(-3, 4, (8, 2, 3)).astype(np.float32)
+    wanted = np.concatenate([
+        sum(np.einsum("nci,oc->noi", part[:, :, at : at + 3], own[:, :, at]) for at in range(3))
+        for part, own in zip(np.split(x, groups), np.split(kernel, groups), strict=True)
+    ], 1)  # fmt: skip
+    given, args = {"lhs": x, "rhs": kernel}, {
+        "window_strides": [1], "padding": [[0, 0]], "lhs_dilation": [1], "rhs_dilation": [1],
+        "lhs_spec": [0, 1, 2], "rhs_spec": [0, 1, 2], "out_spec": [0, 1, 2],
+        "feature_group_count": 1, "batch_group_count": groups,
+    }  # fmt: skip
+    [found] = computed("lax.conv_general_dilated", given, wanted, **args)
+    np.testing.assert_array_equal(found, wanted)
+    by = slope("lax.conv_general_dilated", given, wanted, "lhs", **args)
+    for part, own in zip(np.split(by, groups), np.split(kernel, groups), strict=True):
+        middle = np.tile(own.sum((0, 2)), (4 // groups, 1))  # which is in all windows
+        np.testing.assert_array_equal(part[:, :, 2], middle)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_stacks_and_what_takes_them_apart(axis: int) -> None:
     """One operand is x, two are x and y; in newer traces all are a list. Numbers are scalars."""
