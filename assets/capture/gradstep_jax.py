@@ -57,7 +57,7 @@ OPERANDS = {
     "pad": ("operand", "padding_value"),
     "select_n": ("which", "*cases"),
     "triangular_solve": ("a", "b"),
-    **dict.fromkeys(("concatenate", "sort"), ("*operands",)),
+    **dict.fromkeys(("concatenate", "sort", "stack"), ("*operands",)),
 }
 SCATTERED = ("operand", "indices", "updates")
 # What has no meaning for numbers: where a tensor lies, how it is compiled, what JAX may assume.
@@ -398,9 +398,13 @@ class _Capture:
         a, b = p["cond_nconsts"], p["body_nconsts"]
         avals = [x.aval for x in node.ins]
         consts, carried = [avals[:a], avals[a : a + b]], avals[a + b :]
-        bodies = []
-        for closed, mine in ((p["cond_jaxpr"], 0), (p["body_jaxpr"], 1)):
-            bodies.append(self._of_both(closed, carried, consts, mine))
+        if p["cond_jaxpr"].out_avals[0].shape:
+            both = [[*consts[0], *consts[1]], []]
+            functions = _of_rows(p, [*both[0], *carried])
+            bodies = [self._of_both(closed, carried, both, 0) for closed in functions]
+        else:
+            functions = p["cond_jaxpr"], p["body_jaxpr"]
+            bodies = [self._of_both(f, carried, consts, i) for i, f in enumerate(functions)]
         extra = self.lifted(bodies)
         node.bodies = dict(zip(("condition", "body"), bodies))
         node.parts = {"carried": node.ins[a + b :], "constants": [*node.ins[: a + b], *extra]}
@@ -446,6 +450,34 @@ def _scan_counts(params):
         consts, carried, _ = (len(part) for part in params["ft_in"].unpack())
         return consts, carried
     return params["num_consts"], params["num_carry"]
+
+
+def _of_rows(params, avals):
+    """Condition and body of a while of which vmap has made one for many rows: each goes on while
+    its own condition holds, all of them while one does, and who is done keeps what it has. That is
+    in JAX's compiled loop alone, and not in its functions. avals: of the constants of both, and of
+    what is carried."""
+    first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
+    condition = jcore.jaxpr_as_fun(params["cond_jaxpr"])
+    body = jcore.jaxpr_as_fun(params["body_jaxpr"])
+
+    def holds(args):
+        return condition(*args[:first], *args[second:])[0]
+
+    def any_holds(*args):
+        found = holds(args)
+        return [lax.reduce(found, False, lax.bitwise_or, tuple(range(found.ndim)))]
+
+    def step(*args):
+        on, before, after = holds(args), args[second:], body(*args[first:])
+        axes = tuple(range(on.ndim))
+        return [
+            lax.select(lax.broadcast_in_dim(on, new.shape, axes), new, old)
+            for new, old in zip(after, before)
+        ]
+
+    shapes = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+    return jax.make_jaxpr(any_holds)(*shapes), jax.make_jaxpr(step)(*shapes)
 
 
 def _is_arithmetic_of_numbers(eqn, ins):
@@ -820,10 +852,8 @@ class _Writer:
             value, real = self.given.gradients()
         except Exception as error:
             real = None
-            self._remark(
-                f"jax.grad does not differentiate it ({_first_line(error)}); the gradients here "
-                "are those of what was computed, step by step"
-            )
+            here = "; the gradients here are those of what was computed, step by step" if by else ""
+            self._remark(f"jax.grad does not differentiate it ({_first_line(error)}){here}")
         if real is not None and _differ(value, of, 0, 1e-4):
             text = f"run again, it gives {float(value):.6g} and not {float(of):.6g}"
             self._remark(f"{text}: its gradients could not be held against the graph's")
@@ -925,6 +955,8 @@ class _Writer:
         return entry
 
     def _node(self, node, found, caller):
+        if node.outs and all(value.is_key for value in node.outs):
+            return  # a choice between keys: what is drawn from it is there
         scope = self.scopes.named(node.scope)
         own = node.own_name or node.kind.rpartition(".")[2]
         frames = [self._frame(*f) for f in node.frames] or [*caller]

@@ -51,6 +51,8 @@ def _negative(node: ForeignNode, text: Text, rank: Rank) -> str:
 
 
 def _power(node: ForeignNode, text: Text, rank: Rank) -> str:
+    if node.args["y"] == 0:  # whose slope is 0 at 0, too
+        return f"tf.ones_like({text(node.args['x'])})"
     return f"{text(node.args['x'])} ** {text(node.args['y'])}"
 
 
@@ -89,8 +91,16 @@ def _broadcast(node: ForeignNode, text: Text, rank: Rank) -> str:
 
 def _product(node: ForeignNode, text: Text, rank: Rank) -> str:
     lhs, rhs = node.args["lhs"], node.args["rhs"]
+    if not (isinstance(lhs, ForeignRef) and isinstance(rhs, ForeignRef)):  # it has no axes
+        return f"{text(lhs)} * {text(rhs)}"
     equation = product_equation(rank(lhs), rank(rhs), node.args["dimension_numbers"])
     return f"tf.einsum({equation!r}, {text(lhs)}, {text(rhs)})"
+
+
+def _stack(node: ForeignNode, text: Text, rank: Rank) -> str:
+    two = [node.args[name] for name in ("x", "y") if name in node.args]
+    parts = ", ".join(text(one) for one in (*two, *node.args.get("operands", ())))
+    return f"tf.stack([{parts}], axis={node.args['axis']})"
 
 
 _OTHERS: Mapping[str, Callable[[ForeignNode, Text, Rank], str]] = {
@@ -103,6 +113,7 @@ _OTHERS: Mapping[str, Callable[[ForeignNode, Text, Rank], str]] = {
     "reshape": _reshaped,
     "select_n": _choice,
     "squeeze": _reshaped,
+    "stack": _stack,
     "transpose": _transposed,
 }
 

@@ -151,13 +151,16 @@ class _GraphLowering:
         with self._builder.scope(self._as_written(node)) as scope:
             try:
                 made = self._lowered(node)
-            except (GradstepError, ValueError, TypeError, KeyError, IndexError) as error:
+            except MemoryError:
+                raise
+            except Exception as error:  # whatever it is, all else of the file is still there
+                why = _in_one_line(error)
                 if self._depth:  # there is nothing to feed in its place
-                    raise UnloweredError(f"in it, {error}") from None
+                    raise UnloweredError(f"in it, {why}") from None
                 self._builder.detach(self._builder.made_since(before))
                 for inner in subgraphs([*node.args.values()]):
                     self._forget(inner)
-                made = self._unlowered(node, str(error))
+                made = self._unlowered(node, why)
         self._done.scopes[node.name] = scope
         self._keep(node.name, made, node.outputs)
         marks = {FOREIGN_OP: node.op, FOREIGN_SCOPE: scope, **_source(node.lines)}
@@ -188,8 +191,10 @@ class _GraphLowering:
                 try:
                     source = gradient_source(key, function, nodes, self._rank)
                     self._own_gradient(key, function, source)
-                except UnloweredError as error:
-                    self._done.unwritten[key] = error.message
+                except MemoryError:
+                    raise
+                except Exception as error:
+                    self._done.unwritten[key] = _in_one_line(error)
 
     def _rank(self, ref: ForeignRef) -> int | None:
         """None where it is not there yet."""
@@ -327,6 +332,13 @@ class _GraphLowering:
                 self._types[tensor.ref] = told[number].dtype
                 if (value := told[number].value) is not None:
                     self._values[tensor.ref] = value
+
+
+def _in_one_line(error: Exception) -> str:
+    """What it says; with what it is, where nobody meant it to be read."""
+    if isinstance(error, GradstepError):
+        return str(error)
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:

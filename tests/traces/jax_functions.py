@@ -507,7 +507,41 @@ def kept(x: Any, key: Any) -> Any:
     return (x * wave).sum() + (jax.random.gamma(key, jnp.abs(x) + 0.5) * x).sum()
 
 
+def put_together(x: Any, w: Any) -> Any:
+    """Rows stacked and taken apart, products of rows with rows, and what rows of vmap have in
+    common."""
+    first, *rest = jnp.unstack(x, axis=1)
+    grid = jnp.stack(jnp.meshgrid(first, rest[0]), axis=-1)
+    ends = jnp.array([first[0], 1.0, rest[1][2] * 2])
+    dots = jax.vmap(jnp.dot)(x, w) * jnp.einsum("bi,bi->b", x, x)
+    slope = jax.grad(lambda v: v @ v)(first)
+    apart = jax.vmap(lambda r: r - lax.pmean(r, "rows"), axis_name="rows")(x)
+    return (grid**3).sum() + (ends**2).sum() + (dots * slope).sum() + (apart**3 * w).sum()
+
+
+def overwritten(x: Any, i: Any) -> Any:
+    """Places that are written to twice, whole powers at 0, and what has a lowering of its own."""
+    one = jnp.zeros(4).at[i].set(x) ** 2
+    rows = jax.vmap(lambda r, j: r.at[j].set(r[:3] * 3))(jnp.outer(x, x), jnp.stack([i, i, i * 0]))
+    powers = (x - x[0]) ** 0 + lax.igamma(x, x + 0.5) + jax.scipy.special.i0(x)
+    solved = lax.linalg.tridiagonal_solve(x, x + 4, x, x[:, None])
+    largest = lax.approx_max_k(x, 2)[0] * lax.reduce_xor(i, (0,))
+    return one.sum() + (rows**2).sum() + powers.sum() + (solved * largest).sum()
+
+
+def each_until(x: Any, w: Any) -> Any:
+    """Rows of a loop each of which ends when it likes."""
+
+    def row(v: Any) -> Any:
+        return lax.while_loop(lambda c: (c[0] * w[0]).sum() < 20, lambda c: (c[0] * v, c[1] + 1),
+                              (v, 0))  # fmt: skip
+
+    y, times = jax.vmap(row)(x)
+    return (y**2).sum() + (x.sum(1) * times).sum()
+
+
 _SCALE, _SHIFT = np.arange(3.0), jnp.ones(3)
+_GRID = jnp.asarray(np.linspace(-1, 1, 9).reshape(3, 3), jnp.float32)
 _moved = jax.jit(lambda x: x * _SCALE + _SHIFT)
 
 
@@ -529,6 +563,9 @@ def more() -> dict[str, Case]:
         "kept": Case(kept, (normal(3), jax.random.key(9))),
         "captured": Case(captured, (normal(3),)),
         "indices": Case(indices, (normal(3, 4), jnp.array([0, 2, 1]))),
+        "put_together": Case(put_together, (_GRID, jnp.cos(3 * _GRID)), (0, 1)),
+        "overwritten": Case(overwritten, (_GRID[1] + 1, jnp.array([2, 1, 2]))),
+        "each_until": Case(each_until, (jnp.abs(_GRID) + 1.2, _GRID + 1.5)),
     }
 
 

@@ -192,3 +192,65 @@ def test_what_iterations_computed_is_cut_off_where_it_is_much(
 def test_nothing_of_gradstep_is_imported() -> None:
     source = Path(gradstep_jax.__file__).read_text(encoding="utf-8")
     assert "import gradstep" not in source.replace("    import gradstep_jax\n", "")
+
+
+def test_rows_of_a_loop_end_each_by_itself(tmp_path: Path) -> None:
+    """The condition of the loop that vmap makes is of all rows; who is done stays as it is."""
+    x = jnp.array([1.5, 3.0, 7.0])
+
+    def f(x: Any) -> Any:
+        return jax.vmap(lambda v: jax.lax.while_loop(lambda c: c < 20, lambda c: c * v, v))(x).sum()
+
+    _, graph = saved(tmp_path, f, x)
+    [loop] = [node for node in graph["nodes"] if node["op"] == "control.while_loop"]
+    condition = loop["args"]["condition"]["graph"]
+    assert [node["op"] for node in condition["nodes"]] == ["lax.lt", "lax.reduce_or"]
+    assert condition["nodes"][-1]["outputs"] == [
+        {**condition["nodes"][-1]["outputs"][0], "dtype": "bool", "shape": []}
+    ]
+    found = array(tmp_path, loop["outputs"][0]["value"])
+    np.testing.assert_allclose(found, [1.5**8, 27, 49], rtol=1e-6)
+    gradient = array(tmp_path, graph["inputs"][0]["gradient"])
+    np.testing.assert_allclose(gradient, [8 * 1.5**7, 27, 14], rtol=1e-5)
+
+
+def test_rows_of_a_loop_with_keys_of_their_own(tmp_path: Path) -> None:
+    """A choice between keys is no operation, and what is drawn from it is there."""
+    keys = jax.random.split(jax.random.key(0), 3)
+
+    def step(c: Any) -> Any:
+        return c[0] * 2 + jax.random.uniform(c[1]), jax.random.split(c[1])[0]
+
+    def row(v: Any, key: Any) -> Any:
+        return jax.lax.while_loop(lambda c: c[0] < 20, step, (v, key))[0]
+
+    def f(x: Any) -> Any:
+        return jax.vmap(row)(x, keys).sum()
+
+    x = jnp.array([1.5, 3.0, 7.0])
+    _, graph = saved(tmp_path, f, x)
+    [loop] = [node for node in graph["nodes"] if node["op"] == "control.while_loop"]
+    np.testing.assert_allclose(
+        array(tmp_path, loop["outputs"][0]["value"]), jax.vmap(row)(x, keys), rtol=1e-6
+    )
+    nodes = loop["args"]["body"]["graph"]["nodes"]
+    assert "lax.random.uniform" in {node["op"] for node in nodes}
+    assert all(node["outputs"] for node in nodes)
+
+
+def test_all_that_is_stacked_is_in_a_list(tmp_path: Path) -> None:
+    _, graph = saved(tmp_path, lambda x: jnp.stack([x[0], 2.0]).sum(), jnp.ones(3))
+    stacked = [node["args"] for node in graph["nodes"] if node["op"] == "lax.stack"]
+    assert all([*args] == ["operands", "axis"] for args in stacked)
+
+
+def test_where_jax_differentiates_nothing_no_gradients_are_told_of(tmp_path: Path) -> None:
+    """A product over segments has no gradient in JAX, however it is asked for."""
+
+    def f(x: Any) -> Any:
+        return jax.ops.segment_prod(x, jnp.array([0, 0, 1]), 2).sum()
+
+    said, graph = saved(tmp_path, f, jnp.ones(3))
+    assert len(said["remarks"]) == 2
+    assert not [text for text in said["remarks"] if "the gradients here" in text]
+    assert "gradient" not in graph["inputs"][0]

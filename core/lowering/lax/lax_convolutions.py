@@ -42,10 +42,11 @@ def convolution(
     """lhs_spec: the axes of examples, channels and space; rhs_spec: of channels out, in, and space.
     Groups follow from the shapes."""
     count = len(window_strides)
-    if batch_group_count != 1 or not 1 <= count <= 3:
-        raise UnloweredError("groups of examples, or a convolution over other than 1 to 3 axes")
+    if not 1 <= count <= 3:
+        raise UnloweredError("a convolution over other than 1 to 3 axes")
     first = _channels_last(count)
     x = transpose(cast(lhs, site.dtype()), [lhs_spec[i] for i in first])
+    x = _of_groups(x, batch_group_count)
     kernel = cast(rhs, site.dtype())
     kernel = transpose(kernel, [*rhs_spec[2:], rhs_spec[1], rhs_spec[0]])
     around = [(b, a, d - 1) for (b, a), d in zip(padding, lhs_dilation, strict=True)]
@@ -57,6 +58,16 @@ def convolution(
 def _channels_last(count: int) -> list[int]:
     """Of (examples, channels, space…), the order with channels behind space."""
     return [0, *range(2, count + 2), 1]
+
+
+def _of_groups(x: Tensor, count: int) -> Tensor:
+    """Groups of examples, each of which goes to channels of its own, as groups of channels."""
+    if count == 1:
+        return x
+    examples, *space, channels = dims(x)
+    apart = reshape(x, [count, examples // count, *space, channels])
+    order = [*range(1, rank(x)), 0, rank(x)]
+    return reshape(transpose(apart, order), [examples // count, *space, count * channels])
 
 
 def _convolved(x: Tensor, kernel: Tensor, steps: Sizes, gaps: Sizes) -> Tensor:

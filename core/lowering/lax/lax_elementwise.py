@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.kinked_functions import larger, relu, smaller
 from gradstep.core.lowering.lax.lax_operands import cast, operands, scalar, tensor
@@ -19,6 +21,8 @@ SAME = {  # JAX's name -> the op type that is the same function
     "asinh": "Asinh",
     "atan": "Atan",
     "atanh": "Atanh",
+    "bessel_i0e": "BesselI0e",
+    "bessel_i1e": "BesselI1e",
     "ceil": "Ceil",
     "conj": "Conj",
     "copy": "Identity",
@@ -99,6 +103,8 @@ def exp2(site: Site, x: Any) -> Tensor:
 @lower("integer_pow")
 def integer_power(site: Site, x: Any, y: int) -> Tensor:
     x = tensor(site, x)
+    if y == 0:  # whose slope is 0 everywhere, where that of the power is NaN at 0
+        return call("SelectV2", np.True_, scalar(x, 1), x)
     simple = {1: "Identity", 2: "Square"}.get(y)
     return call("Pow", x, scalar(x, y)) if simple is None else call(simple, x)
 
@@ -147,6 +153,9 @@ for _name, _type in {
     "add": "AddV2",
     "add_any": "AddV2",
     "atan2": "Atan2",
+    "igamma": "Igamma",
+    "igamma_grad_a": "IgammaGradA",
+    "igammac": "Igammac",
     "mul": "Mul",
     "nextafter": "NextAfter",
     "polygamma": "Polygamma",
@@ -198,7 +207,18 @@ def remainder(site: Site, x: Any, y: Any) -> Tensor:
 def power(site: Site, x: Any, y: Any) -> Tensor:
     a = tensor(site, x, site.dtype())
     b = cast(y, a.dtype) if isinstance(y, Tensor) else scalar(a, y)
+    if isinstance(y, Tensor) and y.dtype.is_integer and a.dtype.is_floating:
+        a = call("SelectV2", call("Equal", b, scalar(a, 0)), scalar(a, 1), a)  # as integer_pow
     return call("Pow", a, b)
+
+
+@lower("regularized_incomplete_beta")
+def incomplete_beta(site: Site, operands: list[Any]) -> Tensor:
+    """Of two shapes, to which neither has a gradient, and a place."""
+    return call("Betainc", *_operands(site, *operands))
+
+
+_operands = operands
 
 
 @lower("max")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradstep.core.lowering.lax.lax_operands import (
     dims,
+    ints,
     inverse,
     rank,
     reshape,
+    scalar,
     transpose,
 )
 from gradstep.core.lowering.lax.lax_table import lower
@@ -44,6 +47,19 @@ def triangular_solve(
     right = b if left_side else _transposed(b)
     found = call("MatrixTriangularSolve", a, right, lower=lower, adjoint=adjoint)
     return found if left_side else _transposed(found)
+
+
+@lower("tridiagonal_solve")
+def tridiagonal_solve(site: Site, operands: Sequence[Tensor]) -> Tensor:
+    """By the whole matrix: below, on and above the diagonal, each as long as that is; what is first
+    below it and last above it lies outside."""
+    below, on, above, b = operands
+    bands = call("Pack", above, on, below, axis=rank(on) - 1)
+    size = np.int32(dims(on)[-1])
+    matrix = call(
+        "MatrixDiagV3", bands, ints([-1, 1]), size, size, scalar(on, 0), align="LEFT_RIGHT"
+    )
+    return call("MatrixSolve", matrix, b)
 
 
 def _transposed(x: Tensor) -> Tensor:

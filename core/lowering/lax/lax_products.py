@@ -24,7 +24,7 @@ def dot_general(
 ) -> Tensor:
     """Summed over pairs of axes; others are there once, and what is left is behind them."""
     a, b = cast(lhs, site.dtype()), cast(rhs, site.dtype())
-    (left, right), _ = dimension_numbers
-    if rank(a) == rank(b) == 2 and len(left) == 1:
+    (left, right), (batch, _) = dimension_numbers
+    if rank(a) == rank(b) == 2 and len(left) == 1 and not batch:
         return call("MatMul", a, b, transpose_a=left[0] == 0, transpose_b=right[0] == 1)
     return call("Einsum", a, b, equation=product_equation(rank(a), rank(b), dimension_numbers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from gradstep.core.lowering.lax.lax_operands import (
     dims,
     ints,
     one_axis,
+    part,
     rank,
     scalar,
+    tensor,
 )
 from gradstep.core.lowering.lax.lax_table import lower
 from gradstep.core.lowering.lowering_table import Build, Site, UnloweredError
@@ -43,6 +46,40 @@ def reduce_logic(site: Site, x: Tensor, axes: Sequence[int]) -> Tensor:
     if x.dtype is not DType.BOOL:
         raise UnloweredError("the bits of whole numbers over an axis")
     return call("All" if site.variant == "reduce_and" else "Any", x, ints(axes))
+
+
+@lower("reduce_xor")
+def reduce_xor(site: Site, x: Tensor, axes: Sequence[int]) -> Tensor:
+    """One half with the other, until one element of each axis is left."""
+    type = "NotEqual" if x.dtype is DType.BOOL else "BitwiseXor"
+    for axis in axes:
+        while (size := dims(x)[axis]) > 1:
+            half = size // 2
+            folded = call(type, part(x, axis, 0, half), part(x, axis, half, 2 * half))
+            rest = [part(x, axis, 2 * half, size)] if size % 2 else []
+            x = call("ConcatV2", folded, *rest, np.int32(axis)) if rest else folded
+        if not size:
+            raise UnloweredError("the bits of nothing")
+    return call("Reshape", x, ints(site.sizes()))
+
+
+@lower("psum", "pmax", "pmin")
+def collective(
+    site: Site,
+    axes: Sequence[int | str],
+    x: Any = None,
+    y: Any = None,
+    operands: Sequence[Any] = (),
+    axis_index_groups: Any = None,
+) -> Sequence[Tensor]:
+    """Over axes that vmap put in, each operand by itself. An axis that still has its name is of
+    several devices."""
+    if axis_index_groups is not None or not all(isinstance(axis, int) for axis in axes):
+        raise UnloweredError("what several devices have together")
+    type = {"psum": "Sum", "pmax": "Max", "pmin": "Min"}[site.variant]
+    given = [one for one in (x, y, *operands) if one is not None]
+    places = ints([int(axis) for axis in axes])
+    return [call(type, tensor(site, one), places) for one in given]
 
 
 @lower("argmax", "argmin", ignores=("index_dtype",))

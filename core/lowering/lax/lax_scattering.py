@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,6 +84,8 @@ def _scattered(
     places = coordinates(rows, slices)
     if inside is not None:
         turned, places = _with_a_row_more(turned, places, inside)
+    if kind == "scatter" and _can_meet(rows, slices):
+        updates = _of_the_last(turned, places, updates)
     made = _written(kind, turned, places, updates)
     return transpose(part(made, 0, 0, dims(x)[order[0]]), inverse(order))
 
@@ -101,6 +104,26 @@ def _written(kind: str, x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
         return call(_OPS[kind], x, places, updates)
     ones = call("Fill", ints(dims(x)), scalar(x, 1))
     return call("Mul", x, _product(ones, places, updates))
+
+
+def _can_meet(rows: Tensor, slices: Slices) -> bool:
+    """Whether there is more than one row for what is one, along the axes that go along."""
+    axes = (size for i, size in enumerate(dims(rows)[:-1]) if i not in slices.batch.values())
+    return math.prod(axes) > 1
+
+
+def _of_the_last(x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
+    """The same updates, but that a gradient comes back only to those that stay: of several to one
+    place the last. Each has a number, and stays where no larger one is written."""
+    lengths, depth = dims(places)[:-1], dims(places)[-1]
+    if not (updates.dtype.is_floating or updates.dtype.is_complex):
+        return updates
+    numbers = np.arange(1, math.prod(lengths) + 1, dtype=np.int32).reshape(lengths)
+    none = np.zeros(dims(x)[:depth], np.int32)
+    written = call("TensorScatterMax", x.builder.constant(none), places, numbers)
+    stays = call("Equal", call("GatherNd", written, places), numbers)
+    wide = reshape(stays, [*lengths, *[1] * (rank(updates) - len(lengths))])
+    return call("SelectV2", wide, updates, call("StopGradient", updates))
 
 
 def _product(ones: Tensor, places: Tensor, updates: Tensor) -> Tensor:

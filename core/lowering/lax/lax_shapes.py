@@ -68,6 +68,20 @@ def concatenate(site: Site, operands: Sequence[Any], dimension: int) -> Tensor:
     return parts[0] if len(parts) == 1 else call("ConcatV2", *parts, np.int32(dimension))
 
 
+@lower("stack")
+def stack(
+    site: Site, axis: int, operands: Sequence[Any] = (), x: Any = None, y: Any = None
+) -> Tensor:
+    """One new axis; two operands may be called x and y."""
+    given = [one for one in (x, y, *operands) if one is not None]
+    return call("Pack", *(tensor(site, one) for one in given), axis=axis)
+
+
+@lower("unstack")
+def unstack(site: Site, x: Tensor, axis: int) -> Sequence[Tensor]:
+    return call_many("Unpack", x, num=dims(x)[axis], axis=axis)
+
+
 @lower("split")
 def split(site: Site, x: Tensor, sizes: Sequence[int], axis: int) -> Sequence[Tensor]:
     return call_many("SplitV", x, ints(sizes), np.int32(axis), num_split=len(sizes))

@@ -61,14 +61,15 @@ class Slices:
 
 def fitting(site: Site, indices: Tensor, slices: Slices, mode: str) -> tuple[Tensor, Tensor | None]:
     """The indices, as int32 and moved inside; and for each row whether it was inside: None where
-    that is not asked for, or always so."""
+    that is not asked for, or always so. What JAX takes for granted to be inside, and was not when
+    it ran, is told of: XLA reads the next that is inside, and writes nothing."""
     rows = cast(indices, DType.INT32)
     known = site.value_of(indices)
     inside = known is not None and bool(((known >= 0) & (known <= slices.last)).all())
     if not slices.told or (inside and (mode.startswith("promise") or _is_constant(site, indices))):
         return rows, None
     moved = call("Minimum", call("Maximum", rows, np.int32(0)), slices.last)
-    if not mode.startswith("fill"):
+    if not mode.startswith(("fill", "promise")):
         return moved, None
     return moved, call("All", call("Equal", rows, moved), ints([-1]))
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lax.lax_operands import cast, dims, moved, rank, tensor
 from gradstep.core.lowering.lax.lax_table import lower
-from gradstep.core.lowering.lowering_table import Site
+from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call, call_many
 
 
@@ -39,6 +39,27 @@ def _ascending(x: Tensor) -> Tensor:
 def _in_order(x: Tensor, order: Tensor) -> Tensor:
     axis = rank(x) - 1
     return call("GatherV2", x, order, np.int32(axis), batch_dims=axis)
+
+
+@lower(
+    "approx_top_k",
+    ignores=("recall_target", "reduction_input_size_override"),
+    differs="the largest themselves; on a TPU JAX may miss some",
+)
+def approximate_top_k(
+    site: Site,
+    x: Tensor,
+    k: int,
+    reduction_dimension: int = -1,
+    is_max_k: bool = True,
+    aggregate_to_topk: bool = True,
+) -> Sequence[Tensor]:
+    if not aggregate_to_topk:
+        raise UnloweredError("more than k of each row")
+    if is_max_k:
+        return top_k(site, x, k, reduction_dimension)
+    values, places = top_k(site, call("Neg", x), k, reduction_dimension)
+    return [call("Neg", values), places]
 
 
 @lower("top_k")

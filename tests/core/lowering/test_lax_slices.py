@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.lowering.foreign_graph import ForeignRef
-from tests.support.foreign_operation import computed
+from tests.support.foreign_operation import computed, slope
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,36 @@ def _meets(numbers: Numbers, indices: np.ndarray, mode: str) -> bool:
     return len({*places}) < len(places)
 
 
+@given(numbers(), st.integers(0, 99), st.sampled_from(["clip", "fill_or_drop"]))
+def test_of_what_is_written_to_one_place_the_last_stays(
+    numbers: Numbers, seed: int, mode: str
+) -> None:
+    """And the gradient comes back to that alone; to the operand where nothing is written."""
+    operand, indices = drawn(numbers, seed)
+    updates = -np.random.default_rng(seed).integers(1, 9, numbers.shape).astype(np.float32)
+    wanted, last = operand.copy(), {}
+    for row in np.ndindex(*numbers.rows):  # in the order of the rows
+        for at, place in numbers.places(indices, mode):
+            own = tuple(a for i, a in enumerate(at) if i not in numbers.offsets)
+            if place is not None and own == row:
+                wanted[place], last[place] = updates[at], at
+    given_ = {"operand": operand, "indices": indices, "updates": updates}
+    args = {
+        "update_window_dims": [*numbers.offsets], "inserted_window_dims": [*numbers.collapsed],
+        "scatter_dims_to_operand_dims": [*numbers.told],
+        "operand_batching_dims": [*numbers.batch],
+        "scatter_indices_batching_dims": [*numbers.rows_batch], "mode": mode,
+    }  # fmt: skip
+    np.testing.assert_array_equal(computed("lax.scatter", given_, wanted, **args)[0], wanted)
+    stays, untouched = np.zeros_like(updates), np.ones_like(operand)
+    for place, at in last.items():
+        stays[at], untouched[place] = 1, 0
+    found = slope("lax.scatter", given_, wanted, "updates", **args)
+    np.testing.assert_array_equal(found, stays)
+    found = slope("lax.scatter", given_, wanted, "operand", **args)
+    np.testing.assert_array_equal(found, untouched)
+
+
 @pytest.mark.parametrize(("kind", "wanted"), [("float32", np.nan), ("int32", -(2**31)),
                                               ("uint8", 255), ("bool", True)])  # fmt: skip
 def test_what_there_is_none_of(kind: str, wanted: float) -> None:
@@ -152,6 +182,25 @@ def test_what_there_is_none_of(kind: str, wanted: float) -> None:
         collapsed_slice_dims=[0], start_index_map=[0], slice_sizes=[1], mode="fill_or_drop",
     )  # fmt: skip
     np.testing.assert_array_equal(found, np.array([wanted], kind))
+
+
+def test_what_was_not_inside_though_jax_took_it_for_granted() -> None:
+    """What JAX gives on a CPU: the next is read, without a gradient, and nothing is written."""
+    x, at = np.array([1, 2, 3], np.float32), np.array([[0], [5], [-1], [2]], np.int32)
+    read = np.array([1, 3, 1, 3], np.float32)
+    given_, args = {"operand": x, "indices": at}, {
+        "offset_dims": [], "collapsed_slice_dims": [0], "start_index_map": [0],
+        "slice_sizes": [1], "mode": "promise_in_bounds",
+    }  # fmt: skip
+    np.testing.assert_array_equal(computed("lax.gather", given_, read, **args)[0], read)
+    by = slope("lax.gather", given_, read, "operand", **args)
+    np.testing.assert_array_equal(by, [1, 0, 1])
+    args = {
+        "update_window_dims": [], "inserted_window_dims": [0],
+        "scatter_dims_to_operand_dims": [0], "mode": "promise_in_bounds",
+    }  # fmt: skip
+    [found] = computed("lax.scatter-add", {**given_, "updates": read}, x, **args)
+    np.testing.assert_array_equal(found, [2, 2, 6])
 
 
 @given(st.integers(-3, 6), st.integers(-3, 6), st.integers(1, 3), st.integers(1, 4))
