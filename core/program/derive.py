@@ -13,7 +13,7 @@ from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.carry_over import continue_graph
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem
 from gradstep.core.ops.state.print_output import Print, to_stderr
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
@@ -109,7 +109,7 @@ def _of_recorded(document: Document) -> list[Problem]:
     """What a gradient that was recorded elsewhere does not follow from the graph alone."""
     run, fix = document.recorded, "hold them against each other: Device diff, with recorded"
     return [
-        Problem(name, "recorded-gradient", text, fix, severity="warning")
+        Problem(name, RECORDED_GRADIENT, text, fix, severity="warning")
         for name, text in (run.remarks.items() if run is not None else ())
         if name in document.graph
     ]
