@@ -72,6 +72,17 @@ class WrittenTrace:
         return name
 
 
+def frozen() -> WrittenTrace:
+    """loss = (a x) b, of which only b was trained."""
+    trace = WrittenTrace()
+    trace.given("x", [2.0])
+    trace.given("fc.a", [5.0], trained=False)
+    trace.given("fc.b", [3.0], [10.0], trained=True)
+    trace.node("ax", "aten.mul.Tensor", {"self": "@x", "other": "@fc.a"}, [10.0])
+    trace.node("loss", "aten.mul.Tensor", {"self": "@ax", "other": "@fc.b"}, [30.0], [1.0])
+    return trace
+
+
 def _argument(value: Any) -> Any:
     if isinstance(value, str) and value.startswith("@"):
         return {"ref": value[1:]}
