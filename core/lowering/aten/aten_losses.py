@@ -141,9 +141,10 @@ def _negative_likelihood(
     classes = size_at(logs, -1)
     counts = call("NotEqual", target, scalar(target, ignore_index))
     safe = call("SelectV2", counts, target, scalar(target, 0))
-    hot = call("OneHot", safe, np.int32(classes), scalar(logs, 1), scalar(logs, 0))
+    hot = call("OneHot", safe, np.int32(classes), np.True_, np.False_)
     last = np.array([rank(logs) - 1], np.int32)
-    each = call("Neg", call("Sum", call("Mul", hot, logs), last))
+    # Chosen, not multiplied: those of other classes may be infinite.
+    each = call("Neg", call("Sum", call("SelectV2", hot, logs, scalar(logs, 0)), last))
     if smoothing:
         evenly = call("Neg", call("Mean", logs, last))
         each = call(
@@ -152,13 +153,21 @@ def _negative_likelihood(
             call("Mul", evenly, scalar(logs, smoothing)),
         )
     share = cast(counts, logs.dtype)
+    each = call("SelectV2", counts, each, scalar(logs, 0))
     if weight is not None:
         share = call("Mul", share, call("GatherV2", weight, safe, np.int32(0)))
-    each = call("Mul", each, share)
+        each = call("Mul", each, share)
     if reduction != 1:
         return reduce_loss(each, reduction)
     every = np.arange(rank(each), dtype=np.int32)
-    return call("RealDiv", call("Sum", each, every), call("Sum", share, every))
+    total, of = call("Sum", each, every), call("Sum", share, every)
+    known = site.value_of(target)
+    if known is not None and (known != ignore_index).any():
+        return call("RealDiv", total, of)
+    # Of nothing it is NaN, and zeros come back, as nobody's loss is in it.
+    some = call("Any", counts, every)
+    found = call("RealDiv", total, call("SelectV2", some, of, scalar(logs, 1)))
+    return call("SelectV2", some, found, scalar(logs, np.nan))
 
 
 def _of_probabilities(

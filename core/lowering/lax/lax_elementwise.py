@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.kinked_functions import larger, relu, smaller
+from gradstep.core.lowering.kinked_functions import larger, power, relu, smaller
 from gradstep.core.lowering.lax.lax_operands import cast, operands, scalar, tensor
 from gradstep.core.lowering.lax.lax_table import lower
 from gradstep.core.lowering.lowering_table import Build, Site, UnloweredError
@@ -195,10 +195,10 @@ def remainder(site: Site, x: Any, y: Any) -> Tensor:
 
 
 @lower("pow")
-def power(site: Site, x: Any, y: Any) -> Tensor:
+def pow_(site: Site, x: Any, y: Any) -> Tensor:
     a = tensor(site, x, site.dtype())
     b = cast(y, a.dtype) if isinstance(y, Tensor) else scalar(a, y)
-    return call("Pow", a, b)
+    return power(site, a, b)
 
 
 @lower("max")
