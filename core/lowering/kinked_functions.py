@@ -1,4 +1,4 @@
-"""Functions with a kink or steps, with the gradient that PyTorch and JAX give, which is not ours."""
+"""Functions with a kink or a step, with the gradient that PyTorch and JAX give: not always ours."""
 
 from __future__ import annotations
 
