@@ -231,6 +231,30 @@ def atan2(site: Site, self: Tensor, other: Tensor) -> Tensor:
     return angle(site, to_result(site, self), to_result(site, other))
 
 
+@lower("hypot")
+def hypot(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    squares = call("AddV2", *(call("Square", to_result(site, x)) for x in (self, other)))
+    return call("Pow", squares, scalar(squares, 0.5))
+
+
+@lower("logaddexp")
+def logaddexp(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    a, b = to_result(site, self), to_result(site, other)
+    top = call("StopGradient", call("Maximum", a, b))
+    top = call("SelectV2", call("IsFinite", top), top, scalar(top, 0))
+    total = call("AddV2", *(call("Exp", call("Sub", x, top)) for x in (a, b)))
+    return call("AddV2", call("Log", total), top)
+
+
+@lower("xlogy", "special_xlogy")
+def xlogy(site: Site, self: Any, other: Any) -> Tensor:
+    """Of 0 it is 0, and so is its gradient by it unless the logarithm is a number."""
+    x, y = as_operands(site.dtype(), self, other)
+    x = x if isinstance(x, Tensor) else site.constant(x)
+    none = call("LogicalAnd", call("Equal", x, scalar(x, 0)), call("LessEqual", y, scalar(x, 0)))
+    return call("Mul", x, call("Log", call("SelectV2", none, scalar(x, 1), y)))
+
+
 @lower("div", "true_divide", "divide")
 def div(site: Site, self: Any, other: Any, rounding_mode: str | None = None) -> Tensor:
     """Of integers, unrounded, a float."""

@@ -221,3 +221,29 @@ def _is_ignored(site: Site, target: Tensor, index: int) -> bool:
 @lower("soft_margin_loss")
 def soft_margin_loss(site: Site, self: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
     return reduce_loss(call("Softplus", call("Neg", call("Mul", self, target))), reduction)
+
+
+@lower("poisson_nll_loss")
+def poisson_nll_loss(
+    site: Site,
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduction: int = 1,
+) -> Tensor:
+    """full: with what Stirling's formula gives of targets above 1."""
+    if log_input:
+        each = call("Sub", call("Exp", input), call("Mul", target, input))
+    else:
+        logs = call("Log", call("AddV2", input, scalar(input, eps)))
+        each = call("Sub", input, call("Mul", target, logs))
+    if full:
+        many = call("Greater", target, scalar(target, 1))
+        safe = call("SelectV2", many, target, scalar(target, 2))
+        rest = call("Sub", call("Mul", safe, call("Log", safe)), safe)
+        root = call("Log", call("Mul", safe, scalar(safe, 2 * np.pi)))
+        rest = call("AddV2", rest, call("Mul", root, scalar(safe, 0.5)))
+        each = call("AddV2", each, call("SelectV2", many, rest, scalar(safe, 0)))
+    return reduce_loss(each, reduction)
