@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import widened
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
+from gradstep.core.name_list import name_list
 
+_NAMED = 3  # weights, in a sentence
 _FIX = "hold them against each other: Device diff, with recorded"
 
 
@@ -117,6 +119,18 @@ def _norm(array: np.ndarray) -> str:
 def _number(loss: np.ndarray) -> str:
     """A loss may have elements: then it is their norm."""
     return f"{widened(loss).item():.7g}" if loss.size == 1 else f"of norm {_norm(loss)}"
+
+
+def disagreement_sentence(found: Sequence[Problem]) -> str:
+    """Beside what differences say; "" where there is nothing to say."""
+    names = [problem.node for problem in found if problem.severity == "error"]
+    if not names:
+        return ""
+    one = len(names) == 1
+    return (
+        f"The gradient{'' if one else 's'} of {name_list(names, _NAMED)} {'is' if one else 'are'} "
+        "not what was recorded: Device diff, with recorded, shows where."
+    )
 
 
 def with_disagreement(problems: list[Problem], found: list[Problem]) -> list[Problem]:

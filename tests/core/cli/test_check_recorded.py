@@ -77,3 +77,16 @@ def test_another_thing_that_is_differentiated_was_not_recorded(cli: Cli, tmp_pat
     (tmp_path / "net.gstrace").write_bytes(trace.packed("sum_0"))
     found = cli("check", tmp_path / "net.gstrace", "--of", "ax/Mul", "--wrt", "net/a")
     assert found.status == 0
+
+
+def test_a_gradient_that_lacks_a_part_is_never_printed_alone(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "net.gstrace"
+    path.write_bytes(partly().packed("sum_0"))
+    warned = "warning: net/b: its gradient lacks what came back through soup_0"
+    for verb in ("grad", "why"):
+        assert cli(verb, path).out.startswith(warned)
+        (problem,) = cli(verb, path, "--json").json["problems"]
+        assert problem["code"] == "recorded-gradient"
+        other = cli(verb, path, "--wrt", "net/a")
+        assert other.status == 0
+        assert "warning" not in other.out
