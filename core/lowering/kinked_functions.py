@@ -53,6 +53,20 @@ def angle(site: Site, y: Tensor, x: Tensor) -> Tensor:
     return call("SelectV2", zero, call("StopGradient", found), elsewhere)
 
 
+def times_log(site: Site, x: Tensor, y: Tensor) -> Tensor:
+    """x log y, and 0 where x is, unless y is NaN. What comes back to x is 0 where x is 0 and y not
+    above it, and NaN comes back to y where both are 0."""
+    zero = call("Equal", x, scalar(x, 0))
+    none = call("LogicalAnd", zero, call("LessEqual", y, scalar(x, 0)))
+    found = call("Mul", x, call("Log", call("SelectV2", none, scalar(x, 1), y)))
+    if not _meet(site, x, y):
+        return found
+    both = call("LogicalAnd", zero, call("Equal", y, scalar(x, 0)))
+    root = call("Pow", call("SelectV2", both, y, scalar(x, 1)), scalar(x, 0.5))
+    steep = call("Mul", root, scalar(x, 0))  # 0, of a slope that is 0 times infinity
+    return call("AddV2", found, call("SelectV2", both, steep, scalar(x, 0)))
+
+
 def _meet(site: Site, a: Tensor, b: Any) -> bool:
     """Whether two floats were 0 in one place, or may be."""
     if not a.dtype.is_floating:

@@ -20,7 +20,15 @@ from gradstep.core.lowering.aten.aten_tensors import (
     to_result,
 )
 from gradstep.core.lowering.foreign_graph import ElementType
-from gradstep.core.lowering.kinked_functions import angle, flat, larger, power, relu, smaller
+from gradstep.core.lowering.kinked_functions import (
+    angle,
+    flat,
+    larger,
+    power,
+    relu,
+    smaller,
+    times_log,
+)
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -248,11 +256,9 @@ def logaddexp(site: Site, self: Tensor, other: Tensor) -> Tensor:
 
 @lower("xlogy", "special_xlogy")
 def xlogy(site: Site, self: Any, other: Any) -> Tensor:
-    """Of 0 it is 0, and so is its gradient by it unless the logarithm is a number."""
     x, y = as_operands(site.dtype(), self, other)
-    x = x if isinstance(x, Tensor) else site.constant(x)
-    none = call("LogicalAnd", call("Equal", x, scalar(x, 0)), call("LessEqual", y, scalar(x, 0)))
-    return call("Mul", x, call("Log", call("SelectV2", none, scalar(x, 1), y)))
+    x, y = (one if isinstance(one, Tensor) else site.constant(one) for one in (x, y))
+    return times_log(site, x, y)
 
 
 @lower("div", "true_divide", "divide")

@@ -11,6 +11,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 
 _REDUCTIONS = {0: "", 1: "Mean", 2: "Sum"}
 _NO_INDEX = -100  # PyTorch's ignore_index by default
+_SURE = 1e-12  # x (1 − x) of a probability that is as good as 0 or 1
 
 
 def reduce_loss(x: Tensor, reduction: int) -> Tensor:
@@ -64,15 +65,36 @@ def bce_with_logits(
     return reduce_loss(each if weight is None else call("Mul", each, weight), reduction)
 
 
-@lower("binary_cross_entropy", differs="PyTorch's logarithms end at −100; here at none")
+@lower("binary_cross_entropy")
 def binary_cross_entropy(
     site: Site, self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor:
-    one = np.ones((), self.dtype.numpy)
-    yes = call("Mul", target, call("Log", self))
-    no = call("Mul", call("Sub", one, target), call("Log1p", call("Neg", self)))
-    each = call("Neg", call("AddV2", yes, no))
+    known = site.value_of(self)
+    sure = known is not None and (known * (1 - known) < _SURE).any()
+    each = _of_sure(self, target) if sure else _between(target, call("Log", self), _log_not(self))
     return reduce_loss(each if weight is None else call("Mul", each, weight), reduction)
+
+
+def _log_not(x: Tensor) -> Tensor:
+    return call("Log1p", call("Neg", x))
+
+
+def _between(target: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    one = np.ones((), target.dtype.numpy)
+    both = call("AddV2", call("Mul", target, yes), call("Mul", call("Sub", one, target), no))
+    return call("Neg", both)
+
+
+def _of_sure(x: Tensor, target: Tensor) -> Tensor:
+    """Where a probability is 0 or 1, PyTorch's logarithms end at −100, and its gradient is
+    (x − t) / max(x (1 − x), 1e-12), which is not that of these."""
+    fixed = call("StopGradient", x)
+    logs = (call("Maximum", y, scalar(x, -100)) for y in (call("Log", fixed), _log_not(fixed)))
+    exact = _between(target, *logs)
+    spread = call("Mul", fixed, call("Sub", np.ones((), x.dtype.numpy), fixed))
+    wide = call("Maximum", spread, scalar(x, _SURE))
+    slope = call("RealDiv", call("Sub", fixed, call("StopGradient", target)), wide)
+    return call("AddV2", exact, call("Mul", call("Sub", x, fixed), slope))
 
 
 @lower("kl_div")

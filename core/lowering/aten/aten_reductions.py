@@ -81,6 +81,7 @@ def of_numbers(
 @lower("logsumexp")
 def logsumexp(site: Site, self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     top = call("StopGradient", reduced("Max", self, dim, True))
+    top = call("SelectV2", call("IsFinite", top), top, scalar(self, 0))
     total = reduced("Sum", call("Exp", call("Sub", self, top)), dim, True)
     whole = call("AddV2", call("Log", total), top)
     return whole if keepdim else reduced("Sum", whole, dim, False)

@@ -109,11 +109,26 @@ CASES: list[Case] = [
      [2.0, 50.0, np.log(2)], {"self": [0.0, 1.0, 0.5], "other": [1.0, 0.0, 0.5]}),
     ("aten.xlogy.Tensor", {"self": [0.0, 0.0, 2.0], "other": [0.0, 4.0, 4.0]},
      [0.0, 0.0, 2 * np.log(4)], {"self": [0.0, np.log(4), np.log(4)]}),
+    ("aten.xlogy.Tensor", {"self": [0.0, 1.0], "other": [0.0, 1.0]}, [0.0, 0.0],
+     {"self": [0.0, 0.0], "other": [NAN, 1.0]}),
+    ("aten.logsumexp.default", {"self": [[-INF, -INF], [0.0, -INF]], "dim": 1}, [-INF, 0.0],
+     {"self": [[NAN, NAN], [1.0, 0.0]]}),
     ("aten.nanmean.default", {"self": [[NAN, 1.0], [NAN, 5.0]], "dim": 1}, [1.0, 5.0],
      {"self": [[0.0, 1.0], [0.0, 1.0]]}),
     ("aten.nll_loss_nd.default", {"self": [[-1.0, -INF], [-3.0, -4.0]], "target": [0, IGNORED]},
      1.0, {"self": [[-1.0, 0.0], [0.0, 0.0]]}),
 ]  # fmt: skip
+
+
+def test_a_probability_may_be_0_or_1() -> None:
+    """As torch.nn.functional.binary_cross_entropy gave it: logarithms end, and so do slopes."""
+    sure = {"self": [0.0, 0.0, 1.0, 1.0, 0.25], "target": [0.0, 1.0, 1.0, 0.0, 1.0], "reduction": 0}
+    wanted = [0.0, 100.0, 0.0, 100.0, np.log(4)]
+    slopes = {"self": [0.0, -1e12, 0.0, 1e12, -4.0]}
+    case = ("aten.binary_cross_entropy.default", sure, wanted, slopes)
+    value, found = came_back(case, recorded=True)
+    np.testing.assert_allclose(value, array(wanted), rtol=1e-6)
+    np.testing.assert_allclose(found["self"], array(slopes["self"]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("recorded", [True, False])
