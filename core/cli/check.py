@@ -140,7 +140,7 @@ def _check(
                 problems.append(Problem.of(error, "gradient-check"))
     expected, known = _expectations(args, app, loaded)
     if not args.node and program.recorded is not None:
-        apart = recorded_disagreement(program, backend(), known.gradients)
+        apart = recorded_disagreement(program, known.gradients)
         problems = with_disagreement(problems, apart)
     found = conclusion(problems, checked, expected, known)
     missing = find_missing_functions(loaded.document)

@@ -444,7 +444,7 @@ class EngineService:
         total = 2 * sum(given[ref].size for ref in all_wrt if ref in given)
         evaluate = self._evaluator(text, total)
         table = gradient_tables(evaluate, situations, request.second_order)
-        apart = recorded_disagreement(self._session.program, self._session.backend)
+        apart = recorded_disagreement(self._session.program)
         sentences = filter(None, (table.text, disagreement_sentence(apart)))
         return structs.replace(table, text=" ".join(sentences)), ()
 

@@ -10,7 +10,6 @@ from gradstep.core.checks.gradients.gradient_scale import GradientScales
 from gradstep.core.checks.gradients.recorded_tolerance import recorded_allowance, recorded_error
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.recorded_run import RecordedRun
-from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -22,13 +21,12 @@ _NAMED = 3  # weights, in a sentence
 _FIX = "hold them against each other: Device diff, with recorded"
 
 
-def recorded_disagreement(
-    program: Program, backend: Backend, expected: Collection[str] = ()
-) -> list[Problem]:
+def recorded_disagreement(program: Program, expected: Collection[str] = ()) -> list[Problem]:
     """Of what is differentiated as it was recorded: an error for each weight with another gradient
-    than there, beyond what two frameworks may be apart. One run. Where the loss is another number,
-    all else may be, too: that is said, and no more. expected: tensors whose gradient the document
-    says, as it is. Empty where nothing is known, and where the program does not run."""
+    than there, beyond what two frameworks may be apart. One run, on this processor. Where the loss
+    is another number, all else may be, too: that is said, and no more. expected: tensors whose
+    gradient the document says, as it is. Empty where nothing is known, and where the program does
+    not run."""
     recorded, request = program.recorded, program.request
     told = recorded is not None and (recorded.gradients or recorded.none)
     if recorded is None or not told or request.grad_ys:
@@ -37,7 +35,7 @@ def recorded_disagreement(
         return []
     try:
         with np.errstate(all="ignore"):
-            found, loss = _run(program, backend)
+            found, loss = _run(program)
     except GradstepError:
         return []  # which is a problem of its own
     kept = recorded.values.get(recorded.of)
@@ -46,12 +44,10 @@ def recorded_disagreement(
     return [*_apart(program, recorded, found, expected)]
 
 
-def _run(
-    program: Program, backend: Backend
-) -> tuple[dict[TensorRef, np.ndarray | None], np.ndarray]:
+def _run(program: Program) -> tuple[dict[TensorRef, np.ndarray | None], np.ndarray]:
     """The gradients of what is asked for, and what is differentiated."""
     there = {ref: g for ref in program.request.wrt if (g := program.gradients.get(ref)) is not None}
-    session = Session(program.graph, backend, functions=program.functions, initial=program.initial)
+    session = Session(program.graph, functions=program.functions, initial=program.initial)
     feeds = {str(ref): array for ref, array in program.feeds.items()}
     loss, *values = session.run([program.request.of[0], *there.values()], feeds)
     known = dict(zip(there, values, strict=True))
