@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradstep.core.checks.gradients.recorded_disagreement import recorded_disagreement
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
+from gradstep.core.io.traces.traced_document import from_trace
+from gradstep.core.program.derive import derive
 from tests.core.cli.conftest import Cli
 from tests.core.io.traces.test_lost_gradients import partly
 from tests.core.io.traces.written_traces import WrittenTrace
@@ -90,3 +93,9 @@ def test_a_gradient_that_lacks_a_part_is_never_printed_alone(cli: Cli, tmp_path:
         other = cli(verb, path, "--wrt", "net/a")
         assert other.status == 0
         assert "warning" not in other.out
+
+
+def test_what_the_document_expects_is_no_error() -> None:
+    program = derive(from_trace(_plain(2.01)))
+    (found,) = recorded_disagreement(program, {"a"})
+    assert found.severity == "warning"
