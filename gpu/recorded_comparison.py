@@ -167,10 +167,13 @@ class _Compared:
         for name, constant in self._recorded.gradients.items():
             ref = TensorRef.parse(name)
             if ref.op in asked and ref not in there and constant.array.any():
-                after = [*map(TensorRef.parse, next_recorded(graph, self._recorded, ref))]
-                ends = not after or any(r in there for r in after)
+                after = [
+                    TensorRef.parse(name)
+                    for name in next_recorded(graph, self._recorded, ref)
+                    if self._recorded.gradients[name].array.any()
+                ]
+                creates = not after or any(r in there for r in after)
                 pair = Pair(ref, constant.array, ref)
-                creates = ends or ref.op in self._recorded.remarks
                 yield self._rows.missing(pair, "the gradient is None", creates)
 
     @property

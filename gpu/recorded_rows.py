@@ -6,23 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.checks.gradients.recorded_tolerance import recorded_allowance, recorded_error
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.foreign_origin import FOREIGN_OP
 from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Phase, TensorRef
-from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.protocol.messages import ComparedNode, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.compare import side
 from gradstep.gpu.device_run import Outcome
 from gradstep.gpu.difference_detail import detail_of
 from gradstep.gpu.tensor_distance import distance, identical, measure
-
-_ROUNDINGS = 1000  # of an element type's ε, that two frameworks may be apart in the end
-_LEAST = {2: 2e-2}  # by bytes of an element: float16 keeps three digits
-_SUBNORMAL = 1e-30  # float16 is not normal soon: below 6e-5
-_SHORT, _MOST = 8, 0.1  # roundings of a short element type that are allowed, and never more
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,8 @@ class RecordedRows:
     def differs(self, pair: Pair, left: np.ndarray) -> bool:
         """Whether `left` is another than what was recorded, beyond what two frameworks may be
         apart."""
-        return _error(left, pair.wanted, pair.scale) > self._allowed(pair)
+        allowed = recorded_allowance(pair.wanted, self._recorded.epsilon)
+        return recorded_error(left, pair.wanted, pair.scale) > allowed
 
     def row(
         self, pair: Pair, left: np.ndarray, alone: np.ndarray | None, iteration: str = ""
@@ -93,9 +89,6 @@ class RecordedRows:
             rule=self._remark(pair),
         )
 
-    def _allowed(self, pair: Pair) -> float:
-        return max(_allowed(pair.wanted), min(_SHORT * self._recorded.epsilon, _MOST))
-
     def _remark(self, pair: Pair) -> str:
         return "" if pair.of is None else self._recorded.remarks.get(pair.of.op, "")
 
@@ -104,29 +97,3 @@ class RecordedRows:
         if pair.of is not None:
             return f"the gradient of {pair.of.short}"
         return str(anywhere(self._program.graph, pair.ref.op).attrs.get(FOREIGN_OP, ""))
-
-
-def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
-    """The largest difference, relative to the largest number, or to `scale` where that is more;
-    infinite where shapes or the places of NaN and infinities are others. Numbers that are too small
-    to be normal have lost their digits, or are 0 in one of the frameworks."""
-    if found.shape != wanted.shape:
-        return np.inf
-    if kind_of(found.dtype) not in "fc":
-        return 0.0 if np.array_equal(found, wanted) else np.inf
-    a, b = found.astype(np.complex128), wanted.astype(np.complex128)
-    if not identical(np.where(np.isfinite(a), 0, a), np.where(np.isfinite(b), 0, b)).all():
-        return np.inf
-    a, b = np.where(np.isfinite(a), a, 0), np.where(np.isfinite(b), b, 0)
-    largest = max(float(np.abs(b).max(initial=0)), scale)
-    apart = float(np.abs(a - b).max(initial=0))
-    if apart <= float(limits_of(wanted.dtype).tiny) < _SUBNORMAL:
-        return 0.0
-    return apart / largest if largest else (np.inf if apart else 0.0)
-
-
-def _allowed(wanted: np.ndarray) -> float:
-    if kind_of(wanted.dtype) not in "fc":
-        return 0.0
-    size = wanted.dtype.itemsize // (2 if kind_of(wanted.dtype) == "c" else 1)
-    return _LEAST.get(size, _ROUNDINGS * float(limits_of(wanted.dtype).eps))

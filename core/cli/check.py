@@ -14,6 +14,10 @@ from gradstep.core.checks.expectations.expectation_runs import check_expectation
 from gradstep.core.checks.gradients.check_conclusion import Known, conclusion
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.checks.gradients.recorded_disagreement import (
+    recorded_disagreement,
+    with_disagreement,
+)
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import as_it_stands, load
@@ -49,7 +53,8 @@ from gradstep.core.protocol.messages import CheckedExpectation, CheckedTensor, G
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All problems, every element of every gradient, and every node on the way by itself, and what
     the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
-    support, or an expectation that does not hold; what the document expects is none."""
+    support or that is not the recorded one, or an expectation that does not hold; what the document
+    expects is none."""
     folder = Path(args.file)
     if folder.is_dir() and not any(is_main_file(path.name) for path in folder.iterdir()):
         require_with(args, "one document", ["reduce"], "name a document, or leave it away")
@@ -134,6 +139,9 @@ def _check(
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))
     expected, known = _expectations(args, app, loaded)
+    if not args.node and program.recorded is not None:
+        apart = recorded_disagreement(program, known.gradients)
+        problems = with_disagreement(problems, apart)
     found = conclusion(problems, checked, expected, known)
     missing = find_missing_functions(loaded.document)
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}

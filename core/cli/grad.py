@@ -31,6 +31,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded, start
+from gradstep.core.program.recorded_remarks import recorded_remarks
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
 from gradstep.core.protocol.messages import GradientVariants
 
@@ -65,6 +66,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if kernels:
         data["kernels"] = session.computed_by
     doubts = [] if own is not None else _doubts(loaded, request)
+    asked = {ref.op for ref in request.wrt}
+    doubts += [p for p in recorded_remarks(loaded.document) if p.node in asked]
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
     said = [problem_text(p) for p in doubts]

@@ -17,6 +17,7 @@ from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
+from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.cli.output.trial_table import trial_text
 from gradstep.core.cli.runs.smallest_file import write_smallest
@@ -25,6 +26,7 @@ from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.edit_trials import try_remedy, with_remedies
 from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
 from gradstep.core.host.reductions import reduced
@@ -33,6 +35,7 @@ from gradstep.core.io.export_document import write
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.recorded_remarks import recorded_remarks
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TryEdit
 
 
@@ -84,7 +87,10 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         explanation_text(e, source_line(document, e.node)) + bottleneck_text(passing[name], e.path)
         for name, e in gradients.items()
     ]
-    texts = [*said, *texts]
+    doubts = [p for p in recorded_remarks(document) if any(p.node == x.op for x in ends)]
+    if doubts:
+        data["problems"] = [problem_object(p) for p in doubts]
+    texts = [*map(problem_text, doubts), *said, *texts]
     if args.fix or args.take:
         wrong = [each for each in _asked(values, gradients, ends) if each[0].state != "ok"]
         tried, document = _tried(loaded, backend, wrong, args.runs)

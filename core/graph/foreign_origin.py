@@ -10,6 +10,7 @@ from gradstep.core.graph.model import Graph, Operation
 
 # Attributes; they say nothing of what is computed.
 FOREIGN_OP, FOREIGN_NAME, SOURCE_LINE = "_foreign_op", "_foreign_name", "_source"
+FROZEN = "_frozen"  # of a weight that PyTorch had no gradient of, since nobody asked for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,13 @@ def foreign_origin(op: Operation) -> ForeignOrigin | None:
 def foreign_name(op: Operation) -> str:
     """What it is called in its own file, where that is no name here; else ""."""
     return str(op.attrs.get(FOREIGN_NAME, ""))
+
+
+def why_frozen(op: Operation | None) -> str:
+    """Why there was no gradient of a weight, whatever the graph gives; "" where there may be."""
+    if op is None or op.attrs.get(FROZEN) is not True:
+        return ""
+    return "it was frozen when it was captured (requires_grad was False): PyTorch has no gradient"
 
 
 def source_line(op: Operation) -> str:

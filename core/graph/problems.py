@@ -14,6 +14,7 @@ OPEN, WAITING = frozenset({"unconnected", "unfed"}), "waiting"
 UNFINISHED = OPEN | {WAITING}
 # Codes of what keeps data from being fed; the second: a placeholder takes other numbers of rows.
 DATA, DATA_ROWS = "data", "data-rows"
+RECORDED_GRADIENT = "recorded-gradient"  # of one that another framework had another of
 
 
 @dataclass(frozen=True, slots=True)

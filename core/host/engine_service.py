@@ -24,6 +24,10 @@ from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks, 
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.checks.gradients.recorded_disagreement import (
+    disagreement_sentence,
+    recorded_disagreement,
+)
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.data.file_owner import files_of
@@ -439,7 +443,10 @@ class EngineService:
         given = situations[0].given
         total = 2 * sum(given[ref].size for ref in all_wrt if ref in given)
         evaluate = self._evaluator(text, total)
-        return gradient_tables(evaluate, situations, request.second_order), ()
+        table = gradient_tables(evaluate, situations, request.second_order)
+        apart = recorded_disagreement(self._session.program)
+        sentences = filter(None, (table.text, disagreement_sentence(apart)))
+        return structs.replace(table, text=" ".join(sentences)), ()
 
     def _table_of_node(self, node: str, second_order: bool = False) -> m.GradientTable:
         return table_of_node(self._evaluator(), self._situations()[0], node, second_order)

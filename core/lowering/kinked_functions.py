@@ -1,4 +1,4 @@
-"""Functions with a kink, with the gradient there that PyTorch and JAX give, which is not ours."""
+"""Functions with a kink or a step, with the gradient that PyTorch and JAX give: not always ours."""
 
 from __future__ import annotations
 
@@ -18,6 +18,61 @@ def relu(site: Site, x: Tensor) -> Tensor:
     if came is not None and not np.isfinite(came).all():
         return call("Maximum", np.zeros((), x.dtype.numpy), x)
     return call("Relu", x)
+
+
+def flat(value: Tensor, *of: Any) -> Tensor:
+    """`value`, from which zeros come back to the tensors among `of`, which broadcast to its shape,
+    where TensorFlow's op has no gradient, or makes NaN of a slope that is none."""
+    found = call("StopGradient", value)
+    for x in of:
+        if isinstance(x, Tensor) and x.dtype is value.dtype:
+            found = call("SelectV2", np.False_, x, found)
+    return found
+
+
+def power(site: Site, a: Any, b: Any) -> Tensor:
+    """a to the power of b, of one element type; one of them may be a number. Where b is 0, nothing
+    but zeros comes back to a, and of 0 to the 0 to both; TensorFlow's op gives NaN where a is 0."""
+    if not isinstance(a, Tensor):
+        return call("Pow", a if isinstance(b, Tensor) else site.constant(a), b)
+    if not isinstance(b, Tensor) and not np.any(b):
+        return flat(call("Pow", a, b), a)
+    if not _meet(site, a, b):
+        return call("Pow", a, b)
+    zero = call("LogicalAnd", call("Equal", a, scalar(a, 0)), call("Equal", b, scalar(a, 0)))
+    return call("Pow", call("SelectV2", zero, scalar(a, 1), a), b)
+
+
+def angle(site: Site, y: Tensor, x: Tensor) -> Tensor:
+    """atan2(y, x), whose gradient is 0 where both are, and NaN in TensorFlow's op."""
+    found = call("Atan2", y, x)
+    if not _meet(site, y, x):
+        return found
+    zero = call("LogicalAnd", call("Equal", y, scalar(y, 0)), call("Equal", x, scalar(x, 0)))
+    elsewhere = call("Atan2", y, call("SelectV2", zero, scalar(x, 1), x))
+    return call("SelectV2", zero, call("StopGradient", found), elsewhere)
+
+
+def times_log(site: Site, x: Tensor, y: Tensor) -> Tensor:
+    """x log y, and 0 where x is, unless y is NaN. What comes back to x is 0 where x is 0 and y not
+    above it, and NaN comes back to y where both are 0."""
+    zero = call("Equal", x, scalar(x, 0))
+    none = call("LogicalAnd", zero, call("LessEqual", y, scalar(x, 0)))
+    found = call("Mul", x, call("Log", call("SelectV2", none, scalar(x, 1), y)))
+    if not _meet(site, x, y):
+        return found
+    both = call("LogicalAnd", zero, call("Equal", y, scalar(x, 0)))
+    root = call("Pow", call("SelectV2", both, y, scalar(x, 1)), scalar(x, 0.5))
+    steep = call("Mul", root, scalar(x, 0))  # 0, of a slope that is 0 times infinity
+    return call("AddV2", found, call("SelectV2", both, steep, scalar(x, 0)))
+
+
+def _meet(site: Site, a: Tensor, b: Any) -> bool:
+    """Whether two floats were 0 in one place, or may be."""
+    if not a.dtype.is_floating:
+        return False
+    x, y = _known(site, a), _known(site, b)
+    return x is None or y is None or bool(np.any((x == 0) & (y == 0)))
 
 
 def larger(site: Site, a: Any, b: Any) -> Tensor:

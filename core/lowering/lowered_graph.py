@@ -14,6 +14,7 @@ from gradstep.core.graph.foreign_origin import (
     FOREIGN_NAME,
     FOREIGN_OP,
     FOREIGN_SCOPE,
+    FROZEN,
     SOURCE_LINE,
 )
 from gradstep.core.graph.model import Graph, Operation, TensorRef
@@ -143,6 +144,9 @@ class _GraphLowering:
         variable = self._builder.variable(name, kind, fixed(shape))
         if not given.trained:
             self._builder.mark(variable, **{TRAINABLE: False})
+            is_torch = self._graph.framework.startswith("torch")
+            if is_torch and given.kind == "parameter" and kind.is_floating:
+                self._builder.mark(variable, **{FROZEN: True})
         self._done.variables[given.name] = variable.ref.op
         return variable
 

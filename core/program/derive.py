@@ -26,6 +26,7 @@ from gradstep.core.program.feeds_and_initials import fit_feeds, fit_initial
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.imported_gradients import add_imported_gradients
 from gradstep.core.program.missing_functions import uncallable
+from gradstep.core.program.recorded_remarks import recorded_remarks
 from gradstep.core.program.training_updates import with_training
 from gradstep.core.program.uninitialized_variables import find_captured, find_uninitialized
 from gradstep.core.program.unneeded_operations import as_remarks
@@ -98,21 +99,11 @@ def derive(
             graph = continue_graph(graph, previous.graph)
         program = replace(program, graph=graph, fetches=fetches)
     problems += find_unregistered(document, rules, problems)
-    problems += _of_recorded(document)
+    problems += recorded_remarks(document)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in find_uninitialized(program) if p.node not in blamed]
     problems += [*find_captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(as_remarks(problems, program, document)))
-
-
-def _of_recorded(document: Document) -> list[Problem]:
-    """What a gradient that was recorded elsewhere does not follow from the graph alone."""
-    run, fix = document.recorded, "hold them against each other: Device diff, with recorded"
-    return [
-        Problem(name, "recorded-gradient", text, fix, severity="warning")
-        for name, text in (run.remarks.items() if run is not None else ())
-        if name in document.graph
-    ]
 
 
 def compile_functions(

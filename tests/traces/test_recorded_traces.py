@@ -35,7 +35,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 69
+    assert len(NAMES) >= 71
     kinds = {
         "resnet50",
         "vit",
@@ -47,6 +47,8 @@ def test_there_is_a_trace_of_every_kind() -> None:
         "hook",
         "cond",
         "loop_draws",
+        "margins",
+        "steps",
     }
     assert {*NAMES} >= kinds
 

@@ -577,6 +577,71 @@ class Losses(nn.Module):
         return torch.stack(found)
 
 
+class Margins(nn.Module):
+    """Losses with margins and distances, of three linear layers, one of which is of counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(5, 4), nn.Linear(5, 4), nn.Linear(5, 4)
+
+    def forward(self, x, classes, signs, counts):
+        a, b, c = self.a(x), self.b(x), self.c(x)
+        weight = torch.tensor([1.0, 0.5, 2.0, 1.5])
+        several = torch.tensor(
+            [
+                [0, 2, -1, 1],
+                [3, -1, -1, -1],
+                [1, 0, 2, -1],
+                [-1, 2, 1, 0],
+                [0, 1, 2, 3],
+                [2, 2, -1, 0],
+            ]
+        )
+        found = [
+            F.triplet_margin_loss(a, b, c), F.triplet_margin_loss(a, b, c, 0.7, 1, swap=True),
+            F.triplet_margin_loss(a, b, c, p=3, reduction="sum"),
+            F.triplet_margin_with_distance_loss(a, b, c),
+            F.cosine_embedding_loss(a, b, signs, 0.1),
+            F.margin_ranking_loss(a[:, 0], b[:, 0], signs, 0.1),
+            F.hinge_embedding_loss(a[:, 0], signs, 0.4),
+            F.multi_margin_loss(a, classes), F.multi_margin_loss(a, classes, 2, 0.8, weight),
+            F.multilabel_margin_loss(a, several),
+            F.multilabel_margin_loss(a[0], several[0], reduction="sum"),
+            F.multilabel_soft_margin_loss(a, b.detach().gt(0).float()),
+            F.poisson_nll_loss(c, counts), F.poisson_nll_loss(c.exp(), counts, False, full=True),
+            F.pairwise_distance(a, b, keepdim=True).mean(), torch.cdist(a, b).mean(),
+            torch.cdist(a.view(2, 3, 4), b.view(2, 3, 4), 1.0).mean(),
+            torch.linalg.vector_norm(a.relu(), 2.5, -1).mean(),
+            torch.hypot(a, b).mean(), torch.logaddexp(a, b).mean(), torch.xlogy(c, a.exp()).mean(),
+            torch.hstack([a, b]).sin().mean(), torch.vstack([a[0], b]).sin().mean(),
+            torch.column_stack([a[:, 0], b]).sin().mean(),
+            torch.nanmean(torch.where(a > 0, a, torch.nan)),
+            torch.nansum(torch.where(a > 0, a, torch.nan)),
+        ]  # fmt: skip
+        return torch.stack(found)
+
+
+class Steps(nn.Module):
+    """Where a slope is none: steps, 0 to the 0, an angle of nothing, targets that are ignored."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = self.l(x)
+        half, other = h.relu()[:, :2], h.relu()[:, 2:]
+        found = [
+            h.round(), h.floor(), h.ceil(), h.trunc(), h.round(decimals=1), h.frac(),
+            torch.div(h, h.detach() + 3, rounding_mode="floor"),
+            torch.div(h, 0.3, rounding_mode="trunc"),
+            h.relu() ** 0, h.relu()[..., None] ** torch.tensor([0.0, 1.0, 2.0]),
+            torch.atan2(half, other), torch.linalg.vector_norm(half * 0, dim=-1),
+        ]  # fmt: skip
+        ignored = F.cross_entropy(h, torch.full((len(x),), -100))
+        return sum(one.sin().sum() for one in found) + ignored.nan_to_num()
+
+
 # -- every operation -------------------------------------------------------------------------------
 
 
@@ -1028,6 +1093,11 @@ def cases():
         "custom_op": Case(CustomOp, x4),
         "dynamic_batch": Case(lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)),
                               x4, F.cross_entropy, classes(3, 2), dynamic_shapes="batch"),
+        "margins": Case(Margins, (torch.randn(6, 5), classes(6),
+                                  torch.tensor([1, -1, 1, -1, -1, 1]),
+                                  torch.tensor([0.0, 1.0, 3.0, 7.0])),
+                        lambda out: (out * torch.linspace(1, 2, 26)).sum()),
+        "steps": Case(Steps, torch.randn(5, 4), lambda out: out),
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.checks.gradients.gradient_sentences import clauses, sentence
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
-from gradstep.core.graph.problems import Problem, Severity
+from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
 from gradstep.core.protocol.messages import CheckedExpectation, GradientTable
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
@@ -71,7 +71,8 @@ def conclusion(
     )
     unchanged = [new for new, old in zip(given, found, strict=True) if new is old]
     failing = [f"it fails{_EXPECTED}"] if len(unchanged) < len(found) else []
-    said = "; ".join([*gradients, *_counts(unchanged), *failing, *_held(expectations)])
+    parts = [*gradients, *_others(unchanged), *_counts(unchanged), *failing, *_held(expectations)]
+    said = "; ".join(parts)
     text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
     return Conclusion(passed, text, (*given, *doubts))
 
@@ -99,6 +100,12 @@ def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
         severity = "error" if unexpected or not wrong else "warning"
         found = clauses(table.rows, table.nodes, table.second, known.gradients)
         yield Problem("", "gradient-check", " ".join(map(sentence, found)), severity=severity)
+
+
+def _others(problems: Sequence[Problem]) -> Iterator[str]:
+    """Gradients that differences support, and that are not what came elsewhere."""
+    if count := sum(p.code == RECORDED_GRADIENT and p.severity == "error" for p in problems):
+        yield f"{count} {'is' if count == 1 else 'are'} not what was recorded"
 
 
 def _counts(problems: Sequence[Problem]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.foreign_origin import why_frozen
 from gradstep.core.graph.loop import loops_around, way_to
 from gradstep.core.graph.model import Graph, Operation, TensorRef, unknown_name
 from gradstep.core.graph.problems import Problem
@@ -87,7 +88,11 @@ class Explainer:
         """Why d(of)/d(wrt) is as it is. Raises GradstepError for a wrong name, and for an operation
         whose gradient cannot be derived."""
         y, x = TensorRef.parse(of), TensorRef.parse(wrt)
-        return _message(self._recorded(y, x) or self._asked(y, x))
+        found = self._recorded(y, x) or self._asked(y, x)
+        if why := why_frozen(self.here.graph.operations.get(x.op)):
+            text = f"{x.short}: {why}. What the graph itself would give: {found.text}"
+            found = replace(found, text=text)
+        return _message(found)
 
     def _in_a_loop(
         self, session: DebugSession, loop: Operation, ref: TensorRef

@@ -20,6 +20,7 @@ from gradstep.core.graph.scopes import parents
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.traces import pt2_file, trace_file
+from gradstep.core.io.traces.lost_gradients import by_reason, called, in_words, lost_gradients
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
     ForeignInput,
@@ -37,7 +38,10 @@ _EPSILON = {
     "float8_e4m3fn": 2.0**-3,
     "float8_e5m2": 2.0**-2,
 }
-_NOT_HERE = "is no operation that there is here: what is behind it runs once it is fed"
+_NOT_HERE = (
+    "is no operation that there is here: what is behind it runs once it is fed",
+    "are no operations that there are here: what is behind them runs once they are fed",
+)
 MANY = 60  # nodes; a graph of more begins with its modules folded, too
 
 
@@ -163,7 +167,7 @@ class _Traced:
             lines.append(f"It has no loss{offered}")
         if missing := [name for name in _short_types(self.graph) if element_type(name) != name]:
             lines.append(f"{', '.join(missing)} is computed as float32 here.")
-        lines += _unlowered(self.done, self.graph.framework)
+        lines += _unlowered(self.graph, self.done)
         if drawing := _drawn_anew(self.graph):
             lines.append(
                 f"{', '.join(drawing)} draws other numbers than {_named(self.graph.framework)} "
@@ -222,11 +226,17 @@ class _Traced:
         return found
 
     def _remarks(self) -> dict[str, str]:
-        return {
+        """Of a weight, what the exporter knows, and what is known here."""
+        found = {
             self.done.variables[remark.input]: remark.text
             for remark in self.graph.remarks
             if remark.input in self.done.variables
         }
+        named = _named(self.graph.framework)
+        for name, nodes in lost_gradients(self.graph, self.done, self._results("loss")).items():
+            said = [found[name]] if name in found else []
+            found[name] = "; ".join([*said, in_words(nodes, named)])
+        return found
 
     def _results(self, kind: str) -> tuple[TensorRef, ...]:
         found = (self._tensor(r.value) for r in self.graph.results if r.kind == kind)
@@ -288,11 +298,12 @@ def _named(framework: str) -> str:
     return {"torch": "PyTorch", "jax": "JAX"}.get(framework.partition(" ")[0], framework)
 
 
-def _unlowered(done: Lowered, framework: str) -> list[str]:
-    """What stays as it is, and why; gradients end there."""
-    kept = (
-        _NOT_HERE if framework.startswith("ONNX") else f"stays as {_named(framework)} computed it"
-    )
+def _unlowered(graph: ForeignGraph, done: Lowered) -> list[str]:
+    """What stays as it is, each type of operation once, and why; gradients end there."""
+    named, foreign = _named(graph.framework), graph.framework.startswith("ONNX")
+    kept = (f"stays as {named} computed it", f"stay as {named} computed them")
+    one, many = _NOT_HERE if foreign else kept
     return [
-        f"{name} {kept}, and gradients end there: {why}." for name, why in done.unlowered.items()
+        f"{called(names)} {one if len(names) == 1 else many}, and gradients end there: {why}."
+        for names, why in by_reason(graph, done.unlowered)
     ]

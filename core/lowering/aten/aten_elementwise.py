@@ -20,7 +20,15 @@ from gradstep.core.lowering.aten.aten_tensors import (
     to_result,
 )
 from gradstep.core.lowering.foreign_graph import ElementType
-from gradstep.core.lowering.kinked_functions import larger, relu, smaller
+from gradstep.core.lowering.kinked_functions import (
+    angle,
+    flat,
+    larger,
+    power,
+    relu,
+    smaller,
+    times_log,
+)
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -58,7 +66,8 @@ SAME = {  # PyTorch's name -> the op type that is the same function
     "tan": "Tan",
     "tanh": "Tanh",
 }
-_KEEPS = {"abs", "ceil", "floor", "neg", "round", "sign", "sgn", "square", "bitwise_not"}
+_KEEPS = {"abs", "neg", "sign", "sgn", "square", "bitwise_not"}
+_STEPS = {"ceil", "floor", "round"}  # zeros come back
 
 
 def _same(name: str, type: str) -> Build:
@@ -67,8 +76,9 @@ def _same(name: str, type: str) -> Build:
             return call("LogicalNot", cast(self, DType.BOOL))
         if name == "bitwise_not" and self.dtype is DType.BOOL:
             return call("LogicalNot", self)
-        if name in ("ceil", "floor", "round") and not self.dtype.is_floating:
-            return call("Identity", self)
+        if name in _STEPS:
+            is_whole = not self.dtype.is_floating
+            return call("Identity", self) if is_whole else flat(call(type, self), self)
         if name == "abs" and self.dtype.is_complex:
             return call("ComplexAbs", self, Tout=site.dtype())
         return call(type, self if name in _KEEPS else to_result(site, self))
@@ -77,7 +87,15 @@ def _same(name: str, type: str) -> Build:
 
 
 for _name, _type in SAME.items():
-    lower(_name, ignores=("decimals",))(_same(_name, _type))
+    lower(_name)(_same(_name, _type))
+
+
+@lower("round.decimals")
+def round_to(site: Site, self: Tensor, decimals: int = 0) -> Tensor:
+    """Behind the point; before it, where there are less than none."""
+    many, few = ("Mul", "RealDiv") if decimals >= 0 else ("RealDiv", "Mul")
+    by = scalar(self, 10.0 ** abs(decimals))
+    return flat(call(few, call("Rint", call(many, self, by)), by), self)
 
 
 @lower("detach")
@@ -139,12 +157,16 @@ def exp2(site: Site, self: Tensor) -> Tensor:
 
 @lower("trunc", "fix")
 def trunc(site: Site, self: Tensor) -> Tensor:
-    return call("Mul", call("Sign", self), call("Floor", call("Abs", self)))
+    return flat(_whole_part(self), self)
+
+
+def _whole_part(x: Tensor) -> Tensor:
+    return call("Mul", call("Sign", x), call("Floor", call("Abs", x)))
 
 
 @lower("frac")
 def frac(site: Site, self: Tensor) -> Tensor:
-    return call("Sub", self, call("StopGradient", trunc(site, self)))
+    return call("Sub", self, call("StopGradient", _whole_part(self)))
 
 
 @lower("logit")
@@ -214,7 +236,29 @@ def _both(a: Tensor, b: Tensor) -> list[Any]:
 
 @lower("atan2")
 def atan2(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    return call("Atan2", to_result(site, self), to_result(site, other))
+    return angle(site, to_result(site, self), to_result(site, other))
+
+
+@lower("hypot")
+def hypot(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    squares = call("AddV2", *(call("Square", to_result(site, x)) for x in (self, other)))
+    return call("Pow", squares, scalar(squares, 0.5))
+
+
+@lower("logaddexp")
+def logaddexp(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    a, b = to_result(site, self), to_result(site, other)
+    top = call("StopGradient", call("Maximum", a, b))
+    top = call("SelectV2", call("IsFinite", top), top, scalar(top, 0))
+    total = call("AddV2", *(call("Exp", call("Sub", x, top)) for x in (a, b)))
+    return call("AddV2", call("Log", total), top)
+
+
+@lower("xlogy", "special_xlogy")
+def xlogy(site: Site, self: Any, other: Any) -> Tensor:
+    x, y = as_operands(site.dtype(), self, other)
+    x, y = (one if isinstance(one, Tensor) else site.constant(one) for one in (x, y))
+    return times_log(site, x, y)
 
 
 @lower("div", "true_divide", "divide")
@@ -226,14 +270,14 @@ def div(site: Site, self: Any, other: Any, rounding_mode: str | None = None) -> 
         site.dtype() if rounding_mode is None else promoted(self, other), self, other
     )
     found = _of_any(site, "RealDiv" if site.dtype().is_floating else "TruncateDiv", a, b)
-    return trunc(site, found) if rounding_mode and site.dtype().is_floating else found
+    return flat(_whole_part(found), a, b) if rounding_mode and site.dtype().is_floating else found
 
 
 @lower("floor_divide")
 def floor_divide(site: Site, self: Any, other: Any) -> Tensor:
     a, b = as_operands(promoted(self, other), self, other)
     if site.dtype().is_floating:
-        return call("Floor", _of_any(site, "RealDiv", a, b))
+        return flat(call("Floor", _of_any(site, "RealDiv", a, b)), a, b)
     return _of_any(site, "FloorDiv", a, b)
 
 
@@ -249,20 +293,17 @@ def fmod(site: Site, self: Any, other: Any) -> Tensor:
     a = a if isinstance(a, Tensor) else site.constant(a)
     if not a.dtype.is_floating:
         return call("TruncateMod", a, b)
-    whole = call("StopGradient", trunc(site, call("RealDiv", a, b)))
+    whole = call("StopGradient", _whole_part(call("RealDiv", a, b)))
     return call("Sub", a, call("Mul", whole, b))
 
 
-@lower("pow")
-def power(site: Site, self: Any, exponent: Any) -> Tensor:
+@lower("pow", differs="PyTorch's gradient of the exponent is NaN of a base below 0; here it is 0")
+def pow_(site: Site, self: Any, exponent: Any) -> Tensor:
     a, b = as_operands(promoted(self, exponent), self, exponent)
-    if isinstance(b, Tensor) or not isinstance(a, Tensor):
-        return _of_any(site, "Pow", a, b)
-    if not a.dtype.is_floating:
-        return call("Pow", a, b)
     simple = {2.0: "Square", 1.0: "Identity"}
-    type = simple.get(float(exponent))
-    return call("Pow", a, b) if type is None else call(type, a)
+    is_plain = isinstance(a, Tensor) and a.dtype.is_floating and not isinstance(b, Tensor)
+    type = simple.get(float(exponent)) if is_plain else None
+    return power(site, a, b) if type is None else call(type, a)
 
 
 @lower("addcmul")

@@ -25,6 +25,20 @@ def cat(site: Site, tensors: list[Tensor], dim: int = 0) -> Tensor:
     return call("ConcatV2", *known, np.int32(dim % rank(known[0])))
 
 
+@lower("hstack", "vstack", "row_stack", "column_stack")
+def stacked(site: Site, tensors: list[Tensor]) -> Tensor:
+    """Side by side, or one below the other: vectors are columns of column_stack, rows of vstack."""
+    name = site.node.op.split(".")[1]
+    ends = {"hstack": [-1], "column_stack": [-1, 1]}.get(name, [1, -1])
+    least = len(ends)
+    whole = [
+        call("Reshape", x, ints(ends if rank(x) else [1] * least)) if rank(x) < least else x
+        for x in tensors
+    ]
+    beside = name in ("hstack", "column_stack") and rank(whole[0]) > 1
+    return cat(site, whole, 1 if beside else 0)
+
+
 @lower("stack")
 def stack(site: Site, tensors: list[Tensor], dim: int = 0) -> Tensor:
     known = [cast(x, site.dtype()) for x in tensors]

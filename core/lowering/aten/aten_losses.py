@@ -11,6 +11,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 
 _REDUCTIONS = {0: "", 1: "Mean", 2: "Sum"}
 _NO_INDEX = -100  # PyTorch's ignore_index by default
+_SURE = 1e-12  # x (1 − x) of a probability that is as good as 0 or 1
 
 
 def reduce_loss(x: Tensor, reduction: int) -> Tensor:
@@ -64,15 +65,36 @@ def bce_with_logits(
     return reduce_loss(each if weight is None else call("Mul", each, weight), reduction)
 
 
-@lower("binary_cross_entropy", differs="PyTorch's logarithms end at −100; here at none")
+@lower("binary_cross_entropy")
 def binary_cross_entropy(
     site: Site, self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor:
-    one = np.ones((), self.dtype.numpy)
-    yes = call("Mul", target, call("Log", self))
-    no = call("Mul", call("Sub", one, target), call("Log1p", call("Neg", self)))
-    each = call("Neg", call("AddV2", yes, no))
+    known = site.value_of(self)
+    sure = known is not None and (known * (1 - known) < _SURE).any()
+    each = _of_sure(self, target) if sure else _between(target, call("Log", self), _log_not(self))
     return reduce_loss(each if weight is None else call("Mul", each, weight), reduction)
+
+
+def _log_not(x: Tensor) -> Tensor:
+    return call("Log1p", call("Neg", x))
+
+
+def _between(target: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    one = np.ones((), target.dtype.numpy)
+    both = call("AddV2", call("Mul", target, yes), call("Mul", call("Sub", one, target), no))
+    return call("Neg", both)
+
+
+def _of_sure(x: Tensor, target: Tensor) -> Tensor:
+    """Where a probability is 0 or 1, PyTorch's logarithms end at −100, and its gradient is
+    (x − t) / max(x (1 − x), 1e-12), which is not that of these."""
+    fixed = call("StopGradient", x)
+    logs = (call("Maximum", y, scalar(x, -100)) for y in (call("Log", fixed), _log_not(fixed)))
+    exact = _between(target, *logs)
+    spread = call("Mul", fixed, call("Sub", np.ones((), x.dtype.numpy), fixed))
+    wide = call("Maximum", spread, scalar(x, _SURE))
+    slope = call("RealDiv", call("Sub", fixed, call("StopGradient", target)), wide)
+    return call("AddV2", exact, call("Mul", call("Sub", x, fixed), slope))
 
 
 @lower("kl_div")
@@ -141,9 +163,10 @@ def _negative_likelihood(
     classes = size_at(logs, -1)
     counts = call("NotEqual", target, scalar(target, ignore_index))
     safe = call("SelectV2", counts, target, scalar(target, 0))
-    hot = call("OneHot", safe, np.int32(classes), scalar(logs, 1), scalar(logs, 0))
+    hot = call("OneHot", safe, np.int32(classes), np.True_, np.False_)
     last = np.array([rank(logs) - 1], np.int32)
-    each = call("Neg", call("Sum", call("Mul", hot, logs), last))
+    # Chosen, not multiplied: those of other classes may be infinite.
+    each = call("Neg", call("Sum", call("SelectV2", hot, logs, scalar(logs, 0)), last))
     if smoothing:
         evenly = call("Neg", call("Mean", logs, last))
         each = call(
@@ -152,13 +175,21 @@ def _negative_likelihood(
             call("Mul", evenly, scalar(logs, smoothing)),
         )
     share = cast(counts, logs.dtype)
+    each = call("SelectV2", counts, each, scalar(logs, 0))
     if weight is not None:
         share = call("Mul", share, call("GatherV2", weight, safe, np.int32(0)))
-    each = call("Mul", each, share)
+        each = call("Mul", each, share)
     if reduction != 1:
         return reduce_loss(each, reduction)
     every = np.arange(rank(each), dtype=np.int32)
-    return call("RealDiv", call("Sum", each, every), call("Sum", share, every))
+    total, of = call("Sum", each, every), call("Sum", share, every)
+    known = site.value_of(target)
+    if known is not None and (known != ignore_index).any():
+        return call("RealDiv", total, of)
+    # Of nothing it is NaN, and zeros come back, as nobody's loss is in it.
+    some = call("Any", counts, every)
+    found = call("RealDiv", total, call("SelectV2", some, of, scalar(logs, 1)))
+    return call("SelectV2", some, found, scalar(logs, np.nan))
 
 
 def _of_probabilities(
@@ -212,3 +243,29 @@ def _is_ignored(site: Site, target: Tensor, index: int) -> bool:
 @lower("soft_margin_loss")
 def soft_margin_loss(site: Site, self: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
     return reduce_loss(call("Softplus", call("Neg", call("Mul", self, target))), reduction)
+
+
+@lower("poisson_nll_loss")
+def poisson_nll_loss(
+    site: Site,
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduction: int = 1,
+) -> Tensor:
+    """full: with what Stirling's formula gives of targets above 1."""
+    if log_input:
+        each = call("Sub", call("Exp", input), call("Mul", target, input))
+    else:
+        logs = call("Log", call("AddV2", input, scalar(input, eps)))
+        each = call("Sub", input, call("Mul", target, logs))
+    if full:
+        many = call("Greater", target, scalar(target, 1))
+        safe = call("SelectV2", many, target, scalar(target, 2))
+        rest = call("Sub", call("Mul", safe, call("Log", safe)), safe)
+        root = call("Log", call("Mul", safe, scalar(safe, 2 * np.pi)))
+        rest = call("AddV2", rest, call("Mul", root, scalar(safe, 0.5)))
+        each = call("AddV2", each, call("SelectV2", many, rest, scalar(safe, 0)))
+    return reduce_loss(each, reduction)

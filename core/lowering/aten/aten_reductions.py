@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,30 @@ for _name, _type in {
     lower(_name)(_reduction(_type))
 
 
+@lower("nansum", "nanmean")
+def of_numbers(
+    site: Site,
+    self: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: ElementType | None = None,
+) -> Tensor:
+    """Of what is not NaN."""
+    x = to_result(site, self)
+    if not x.dtype.is_floating:
+        return reduced("Sum", x, dim, keepdim)
+    none = call("IsNan", x)
+    total = reduced("Sum", call("SelectV2", none, scalar(x, 0), x), dim, keepdim)
+    if "nansum" in site.node.op:
+        return total
+    count = reduced("Sum", cast(call("LogicalNot", none), x.dtype), dim, keepdim)
+    return call("RealDiv", total, count)
+
+
 @lower("logsumexp")
 def logsumexp(site: Site, self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     top = call("StopGradient", reduced("Max", self, dim, True))
+    top = call("SelectV2", call("IsFinite", top), top, scalar(self, 0))
     total = reduced("Sum", call("Exp", call("Sub", self, top)), dim, True)
     whole = call("AddV2", call("Log", total), top)
     return whole if keepdim else reduced("Sum", whole, dim, False)
@@ -108,21 +130,36 @@ def vector_norm(
 ) -> Tensor:
     """At 0 PyTorch's gradient is 0, where the root's is NaN."""
     kind = 2.0 if ord is None and p is None else float(p if ord is None else ord)
-    x = to_result(site, self)
-    if kind == 1:
+    return norm(to_result(site, self), kind, dim, keepdim)
+
+
+def norm(x: Tensor, order: float, dim: Dims, keepdim: bool) -> Tensor:
+    if order <= 0 and not np.isinf(order):
+        raise UnloweredError(f"norm of order {order}")
+    if order == 1:
         return reduced("Sum", call("Abs", x), dim, keepdim)
-    if np.isinf(kind):
-        return reduced("Max" if kind > 0 else "Min", call("Abs", x), dim, keepdim)
-    if kind != 2:
-        raise UnloweredError(f"norm of order {kind}")
-    return safe_root(reduced("Sum", call("Square", x), dim, keepdim))
+    if np.isinf(order):
+        return reduced("Max" if order > 0 else "Min", call("Abs", x), dim, keepdim)
+    if order == 2:
+        return safe_root(reduced("Sum", call("Square", x), dim, keepdim))
+    powers = _safe_power(call("Abs", x), order)
+    return _safe_power(reduced("Sum", powers, dim, keepdim), 1 / order)
 
 
 def safe_root(squares: Tensor) -> Tensor:
     """The root, with gradient 0 at 0."""
-    some = call("Greater", squares, scalar(squares, 0))
-    root = call("Sqrt", call("SelectV2", some, squares, scalar(squares, 1)))
-    return call("SelectV2", some, root, scalar(squares, 0))
+    return _safely(squares, lambda x: call("Sqrt", x))
+
+
+def _safe_power(x: Tensor, exponent: float) -> Tensor:
+    return _safely(x, lambda x: call("Pow", x, scalar(x, exponent)))
+
+
+def _safely(x: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """A function that is 0 at 0, with gradient 0 there; NaN stays."""
+    some = call("NotEqual", x, scalar(x, 0))
+    found = function(call("SelectV2", some, x, scalar(x, 1)))
+    return call("SelectV2", some, found, scalar(x, 0))
 
 
 @lower("cumsum", "cumprod")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.core.document.requests import every_request
+from gradstep.core.graph.foreign_origin import why_frozen
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui import commands
@@ -159,6 +161,8 @@ class GradientFlow(Flow):
         if ref in program.rows:
             remark = f"IndexedSlices {remark}"
         value = self._workspace.gradient(ref)
+        if value is not None and value.state == "none":
+            value = replace(value, why=value.why or why_frozen(op))
         if value is not None and value.state == "known":
             which = commands.iteration_words(self._workspace, op.name)
             remark = " · ".join(filter(None, (remark, which)))

@@ -1,0 +1,129 @@
+"""The weights behind operations that were not lowered: their gradient here is not what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.lowering.foreign_graph import ForeignGraph, ForeignNode, ForeignRef
+from gradstep.core.lowering.lowered_graph import Lowered
+from gradstep.core.lowering.lowering_table import element_type
+
+_STOPS = frozenset({"StopGradient", "PreventGradient"})
+
+
+def lost_gradients(
+    graph: ForeignGraph, done: Lowered, loss: Sequence[TensorRef]
+) -> dict[str, list[ForeignNode]]:
+    """Variable -> the operations that were not lowered, and through which a part of the gradient
+    of `loss` came back to it where it was recorded. Where that is not known of an operation, each
+    counts from which a path of numbers leads to `loss`. Work is done only where there are some."""
+    nodes = [node for node in graph.nodes if node.name in done.unlowered]
+    return {} if not nodes or not loss else _Paths(graph, done).variables(nodes, loss)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Of a tensor of ours, what its framework said of it."""
+
+    is_number: bool
+    gradient: np.ndarray | None
+
+
+class _Paths:
+    def __init__(self, graph: ForeignGraph, done: Lowered) -> None:
+        self._graph, self._done = graph, done
+        self._known = dict(_known(graph, done))
+        # Nodes before a function with a backward of its own have none, whatever came back.
+        told = any(t.gradient is not None for node in graph.nodes for t in node.outputs)
+        self._is_told = told and not graph.functions
+        weights = [one for one in graph.inputs if one.trained and one.name in done.variables]
+        none_told = all(one.tensor.gradient is None for one in weights)
+        self._trained = [  # but for those that nothing came back to
+            done.variables[one.name]
+            for one in weights
+            if none_told or (one.tensor.gradient is not None and one.tensor.gradient.any())
+        ]
+
+    def variables(
+        self, nodes: Sequence[ForeignNode], loss: Sequence[TensorRef]
+    ) -> dict[str, list[ForeignNode]]:
+        found: dict[str, list[ForeignNode]] = {}
+        before = self._before(loss)
+        for node in nodes:
+            outputs = self._outputs(node)
+            if any(self._came_back(ref, before) for ref in outputs):
+                names = self._before(outputs)
+                for name in filter(names.__contains__, self._trained):
+                    found.setdefault(name, []).append(node)
+        return found
+
+    def _outputs(self, node: ForeignNode) -> list[TensorRef]:
+        refs = (ForeignRef(node.name, number) for number, _ in enumerate(node.outputs))
+        return [self._done.tensors[ref] for ref in refs if ref in self._done.tensors]
+
+    def _came_back(self, ref: TensorRef, before: set[str]) -> bool:
+        known = self._known.get(ref)
+        if known is not None and known.gradient is not None:
+            return bool(known.gradient.any())
+        is_number = known is None or known.is_number
+        return not self._is_told and is_number and ref.op in before
+
+    def _before(self, refs: Sequence[TensorRef]) -> set[str]:
+        """The operations from which a gradient of `refs` may come back, through numbers."""
+        operations, seen = self._done.graph.operations, {ref.op for ref in refs}
+        waiting = [*seen]
+        while waiting:
+            op = operations[waiting.pop()]
+            for ref in op.inputs if op.type not in _STOPS else ():
+                if ref is not None and ref.op not in seen and self._may_pass(ref):
+                    seen.add(ref.op)
+                    waiting.append(ref.op)
+        return seen
+
+    def _may_pass(self, ref: TensorRef) -> bool:
+        known = self._known.get(ref)
+        if known is None:
+            return True
+        return known.is_number and (known.gradient is None or bool(known.gradient.any()))
+
+
+def _known(graph: ForeignGraph, done: Lowered) -> Iterator[tuple[TensorRef, _Known]]:
+    for node in graph.all_nodes():
+        for number, told in enumerate(node.outputs):
+            ref = done.tensors.get(ForeignRef(node.name, number))
+            if ref is not None:
+                kind = kind_of(element_type(told.dtype).numpy) if told.dtype else "f"
+                yield ref, _Known(kind in "fc", told.gradient)
+
+
+def in_words(nodes: Sequence[ForeignNode], framework: str) -> str:
+    """What is said at a weight. framework: as people call it."""
+    by_type: dict[str, list[str]] = {}
+    for node in nodes:
+        by_type.setdefault(node.op, []).append(node.name)
+    through = ", ".join(f"{called(names)} ({op})" for op, names in by_type.items())
+    return (
+        f"its gradient lacks what came back through {through} in {framework}: "
+        "there is no gradient of that here"
+    )
+
+
+def called(names: Sequence[str]) -> str:
+    """Operations of one type: the first by name, the others as a number."""
+    first, *others = names
+    return first if not others else f"{first} and {len(others)} more"
+
+
+def by_reason(graph: ForeignGraph, unlowered: Mapping[str, str]) -> Iterator[tuple[list[str], str]]:
+    """The operations of each type that were not lowered, in their order, and why."""
+    names: dict[str, list[str]] = {}
+    types = {node.name: node.op for node in graph.nodes}
+    for name in unlowered:
+        names.setdefault(types[name], []).append(name)
+    for found in names.values():
+        yield found, "; ".join(dict.fromkeys(unlowered[name] for name in found))

@@ -1,0 +1,16 @@
+"""What a gradient that was recorded elsewhere does not follow from the graph alone, as problems."""
+
+from __future__ import annotations
+
+from gradstep.core.document.document import Document
+from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem
+
+
+def recorded_remarks(document: Document) -> list[Problem]:
+    """A warning for each weight of which something is known."""
+    run, fix = document.recorded, "hold them against each other: Device diff, with recorded"
+    return [
+        Problem(name, RECORDED_GRADIENT, text, fix, severity="warning")
+        for name, text in (run.remarks.items() if run is not None else ())
+        if name in document.graph
+    ]
