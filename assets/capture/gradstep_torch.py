@@ -1104,7 +1104,7 @@ class _Capture:
         """What the model itself is told when it runs, where Python asks what a tensor holds. Told
         so again while it is traced, it goes the way that was taken then."""
         record = _Decisions()
-        with _left_as_it_was(self.step), torch.no_grad(), record, _unrolled():
+        with _left_as_it_was(self.step), record, _unrolled():
             self.step(given.args, given.targets)
         return record
 
@@ -1120,6 +1120,16 @@ UNTRACED = (
         r"PackedSequence",
         "a packed sequence cannot be traced: give the layer the padded batch, and take what is at "
         "the end of each sequence (out[range(n), lengths - 1]) or multiply by a mask",
+    ),
+    (
+        r"_ctc_loss",
+        "ctc_loss cannot be traced: capture the model with another loss, or make a "
+        "torch.library.custom_op of this one, which stays one operation",
+    ),
+    (
+        r"not a known type",
+        "what the model gives is of a class that cannot be traced: give tensors, tuples, lists or "
+        "dicts, or tell of a dataclass by torch.export.register_dataclass",
     ),
     (
         r"Constraints violated|dynamic_shapes",
@@ -1138,8 +1148,9 @@ UNTRACED = (
     ),
     (
         r"[Ff]ake ?tensor",
-        "a tensor made of another outside of PyTorch's operations cannot be traced: use .detach(), "
-        ".clone() or torch.stack of it in place of .data, torch.tensor(…) and the like",
+        "a tensor made of another outside of PyTorch's operations, or a gradient that the model "
+        "itself asks for, cannot be traced: use .detach(), .clone() or torch.stack of a tensor in "
+        "place of torch.tensor(…) and the like, and write out a gradient's formula",
     ),
     (
         "",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -331,11 +332,37 @@ def counted(net: Any, x: Any) -> Any:
     return sum(net.a.weight[i % 3].sum() for i in chosen.tolist())
 
 
+def connected(net: Any, x: Any) -> Any:
+    return F.ctc_loss(net.a(x).log_softmax(-1), torch.tensor([1, 2]), (4,), (2,))
+
+
+@dataclass
+class Result:
+    """What a model may give that PyTorch was not told of."""
+
+    total: Any
+
+
+def in_a_class(net: Any, x: Any) -> Any:
+    return Result(net.a(x).sum())
+
+
+def penalized(net: Any, x: Any) -> Any:
+    given = x.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(net.a(given).tanh().sum(), given, create_graph=True)
+    return (slope.norm() - 1).square()
+
+
+def _total(out: Any) -> Any:
+    return out.total if isinstance(out, Result) else out
+
+
 def by_numpy(net: Any, x: Any) -> Any:
     scale = float(x.numpy().mean())
     return net.a(x * scale).sum()
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # PyTorch asks for one
 @pytest.mark.parametrize(
     ("forward", "line", "words", "instead"),
     [
@@ -343,16 +370,19 @@ def by_numpy(net: Any, x: Any) -> Any:
         (packed, 4, "a packed sequence cannot be traced", "the padded batch"),
         (counted, 2, "the numbers in a tensor decide", "loops numbers of Python's"),
         (by_numpy, 1, "what NumPy computes cannot be traced", "compute it with torch"),
+        (connected, 1, "ctc_loss cannot be traced", "another loss"),
+        (in_a_class, None, "of a class that cannot be traced", "torch.export.register_dataclass"),
+        (penalized, None, "a gradient that the model itself asks for", "formula"),
     ],
 )
 def test_what_cannot_be_traced_is_said_with_its_line_and_a_way_out(
-    exporter: Any, tmp_path: Path, forward: Any, line: int, words: str, instead: str
+    exporter: Any, tmp_path: Path, forward: Any, line: int | None, words: str, instead: str
 ) -> None:
     with pytest.raises(exporter.NotTracedError) as caught:
-        exporter.save(tmp_path / "net.gstrace", Net(forward), x())
+        exporter.save(tmp_path / "net.gstrace", Net(forward), x(), loss=_total)
     first, second, *_ = str(caught.value).splitlines()
-    place = f"{Path(__file__).name}:{forward.__code__.co_firstlineno + line}"
-    assert first.startswith(f"{place}: ")
+    place = f"{Path(__file__).name}:{forward.__code__.co_firstlineno + (line or 0)}"
+    assert first.startswith("In the model: " if line is None else f"{place}: ")
     assert words in first
     assert instead in first
     assert second.startswith("PyTorch says: ")
