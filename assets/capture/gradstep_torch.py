@@ -1918,7 +1918,8 @@ class _Writer:
         between."""
         parts = path.split(".")
         ways = ((".".join(parts[: i + 1]), part) for i, part in enumerate(parts))
-        return joint.join(self.ways.get(way) or _plain_letters(part) for way, part in ways)
+        own = joint.join(self.ways.get(way) or _plain_letters(part) for way, part in ways)
+        return re.sub(r"^-", "_", own)
 
     def _entry(self, name):
         return next(e for e in self.document["inputs"] if e["name"] == name)
@@ -2090,8 +2091,7 @@ class _Writer:
         return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
 
     def _unique(self, name):
-        own = name = re.sub(r"^-", "_", name)
-        count = 0
+        own, count = name, 0
         while own.lower() in self.taken:
             count += 1
             own = f"{name}_{count}"
