@@ -36,13 +36,16 @@ import tempfile
 import threading
 import time
 import traceback
+import unicodedata
 import zipfile
 import zlib
 
 import numpy as np
 import torch
 from torch.fx import Interpreter, Node
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils._pytree import tree_flatten_with_path
+from torch.utils.checkpoint import CheckpointFunction
 
 FORMAT, VERSION = "gradstep-trace", 1
 
@@ -94,26 +97,41 @@ def save(
     graph does not give as the model does, and why; empty is what is to be hoped for), "remarks".
     """
     document = _write(path, model, args, loss, targets, (), values, dynamic_shapes, paths)
+    names = {e["name"]: e.get("written", e["name"]) for e in document["inputs"]}
     return {
         "nodes": len(document["nodes"]),
-        "differ": {r["input"]: r["text"] for r in document["remarks"] if "input" in r},
+        "differ": {names[r["input"]]: r["text"] for r in document["remarks"] if "input" in r},
         "remarks": [r["text"] for r in document["remarks"] if "input" not in r],
     }
 
 
-def _write(path, model, args, loss, targets, remarks, values=True, dynamic_shapes=None, paths=True):
-    """The same, with remarks of the caller's own; what is in graph.json. Raises ValueError where
-    the weights are not whole in this process."""
+def _write(
+    path,
+    model,
+    args,
+    loss,
+    targets,
+    remarks,
+    values=True,
+    dynamic_shapes=None,
+    paths=True,
+    left=None,
+):
+    """The same, with remarks of the caller's own; what is in graph.json. left: by weight, the
+    gradient that a loop's `backward` left on it. Raises ValueError where the weights are not whole
+    in this process."""
     model = _unwrapped(model)
     if shared := _shared(model):
         raise ValueError(f"{shared}: save a model that is whole")
     given = _Given(model, args, targets)
     step = _Step(model, loss)
-    with _left_as_it_was(model), torch.enable_grad():
+    with _left_as_it_was(model), torch.enable_grad(), _plain_checkpoints():
         capture = _Capture(step, given, _shapes(dynamic_shapes, given))
         writer = _Writer(capture, paths)
         writer.document["remarks"][:0] = [{"text": text} for text in remarks]
         writer.record(values, given)
+        if left is not None:
+            writer.hold_left(left)
         writer.write(path)
     return writer.document
 
@@ -208,8 +226,11 @@ def _process():
 
 @contextlib.contextmanager
 def _left_as_it_was(model):
-    """Buffers and random state are, at the end, what they were."""
-    kept = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    """Weights, which a `forward` may write to as well, buffers and random state are, at the end,
+    what they were."""
+    lazy = torch.nn.parameter.is_lazy
+    held = [tensor for tensor in (*model.parameters(), *model.buffers()) if not lazy(tensor)]
+    kept = [(tensor, tensor.detach().clone()) for tensor in held]
     state = _random_state()
     try:
         yield
@@ -220,8 +241,16 @@ def _left_as_it_was(model):
 
 def _put_back(kept):
     with torch.no_grad():
-        for buffer, value in kept:
-            buffer.copy_(value)
+        for tensor, value in kept:
+            if not _same_bits(tensor, value):  # who goes backward later would see a write
+                tensor.copy_(value)
+
+
+def _same_bits(one, other):
+    if one.layout != torch.strided or one.is_conj() or one.is_neg():
+        return False
+    bits = [tensor.detach().reshape(-1).view(torch.uint8) for tensor in (one, other)]
+    return torch.equal(*bits)
 
 
 def _random_state():
@@ -235,6 +264,28 @@ def _set_random_state(state):
     torch.random.set_rng_state(processor)
     for index, card in enumerate(cards):
         torch.cuda.set_rng_state(card, index)
+
+
+@contextlib.contextmanager
+def _plain_checkpoints():
+    """While it lasts, checkpoint(…, use_reentrant=True) is the function that it is called with: its
+    own derivative cannot be traced, and autograd.grad refuses it. Where no tensor that it is given
+    has a gradient, nothing in it has one, as with PyTorch."""
+
+    def apply(run, preserve, *args):
+        wanted = any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args)
+        with contextlib.nullcontext() if wanted else torch.no_grad():
+            return run(*args)
+
+    before = vars(CheckpointFunction).get("apply")
+    CheckpointFunction.apply = apply
+    try:
+        yield
+    finally:
+        if before is None:
+            del CheckpointFunction.apply
+        else:
+            CheckpointFunction.apply = before
 
 
 def _casting():
@@ -425,16 +476,19 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
             _put_back(self.buffers)
             args, targets = self._given(), self.targets if self.plain_loss else ()
             again = self._again(args, targets)
-            remarks = [said, *_another(loss, again), *self._no_loss(again), *_one_of_many()]
+            another, of_many = _another(loss, again), _one_of_many()
+            remarks = [said, *another, *self._no_loss(again), *of_many]
+            left = {name: weight.grad for name, weight in self.own.named_parameters()}
+            more = {**self.options, "left": None if another or of_many else left}
             _set_random_state(self.random)
             _put_back(self.buffers)
             path = _own_path(path)
-            _write(path, self.own, args, self.plain_loss, targets, remarks, **self.options)
+            _write(path, self.own, args, self.plain_loss, targets, remarks, **more)
         return path
 
     def _no_loss(self, out):
         """A remark, where the model's output is no loss and none was named."""
-        if self.plain_loss is not None or out.dim() == 0:
+        if self.plain_loss is not None or out.numel() == 1:
             return []
         return ["The model's output is no loss: watch(model, loss=…) has gradients in the trace."]
 
@@ -446,7 +500,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         return dict(inspect.signature(self.own.forward).bind(*args, **kwargs).arguments)
 
     def _again(self, args, targets):
-        with torch.no_grad():
+        with torch.no_grad(), _left_as_it_was(self.own):
             return _first_tensor(_Step(self.own, self.plain_loss)(args, targets)[0])
 
 
@@ -1002,6 +1056,7 @@ class _Capture:
     program:   a torch.export.ExportedProgram of ATen operations that change nothing in place.
     functions: what torch.autograd.Functions there were: key -> class and source.
     decisions: the places where the data decided how Python goes on.
+    data:      those that ask for a tensor's `.data`.
     """
 
     def __init__(self, step, given, shapes):
@@ -1011,44 +1066,122 @@ class _Capture:
             again = _has_inner_graphs(whole.graph_module)
         except Exception as error:
             whole, again = error, True
-        if again:
-            whole = self._with_decisions(given, shapes, whole)
+        record = self._decisions(given) if again else None  # which fails where the model does
+        try:
+            self.program = self._program(given, shapes, whole, record)
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:
+            raise _not_traced(error) from error
+
+    def _program(self, given, shapes, whole, record):
+        if record is not None and record.answers:
+            with _unrolled():
+                whole = self._export(given, shapes, _Decisions(record.answers))
+            self.decisions = record.places
+        elif isinstance(whole, Exception):
+            raise whole
         for module in [whole.graph_module, *_inner_graphs(whole.graph_module)]:
             _inline_grad_modes(module)
         table = torch.export.default_decompositions()
         drops = _drops_in_attention(whole.graph_module)
         apart = {op: how for op, how in table.items() if _is_taken_apart(op, drops)}
         with _plain_attention([*self.step.parameters(), *given.leaves]):
-            self.program = whole.run_decompositions(apart)
+            return whole.run_decompositions(apart)
 
     def _export(self, given, shapes, decisions):
         self.step.own.backwards = []
-        with _Marked(self.step) as marked, _node_meta(), _user_frames(), decisions:
+        data = _Detaching()
+        with _Marked(self.step) as marked, _node_meta(), _user_frames(), data, decisions:
             whole = torch.export.export(
                 self.step, (given.args, given.targets), strict=False, dynamic_shapes=shapes
             )
-        self.functions = marked.found
+        self.functions, self.data = marked.found, [*data.places]
         self.backwards, self.step.own.backwards = self.step.own.backwards, []
         return whole
 
-    def _with_decisions(self, given, shapes, before):
-        """Where Python asks what a tensor holds, it is told what the model itself was told when it
-        ran; so the graph is of the way that was taken then. `before`: what came of not doing so."""
+    def _decisions(self, given):
+        """What the model itself is told when it runs, where Python asks what a tensor holds. Told
+        so again while it is traced, it goes the way that was taken then."""
         record = _Decisions()
-        state = _random_state()
-        kept = [(buffer, buffer.detach().clone()) for buffer in self.step.buffers()]
-        with torch.no_grad(), record, _unrolled():
+        with _left_as_it_was(self.step), record, _unrolled():
             self.step(given.args, given.targets)
-        _put_back(kept)
-        _set_random_state(state)
-        if not record.answers:
-            if isinstance(before, Exception):
-                raise before
-            return before
-        with _unrolled():
-            whole = self._export(given, shapes, _Decisions(record.answers))
-        self.decisions = record.places
-        return whole
+        return record
+
+
+class NotTracedError(RuntimeError):
+    """The model computes what torch.export cannot trace: where, what it is, what to write instead,
+    and what PyTorch says."""
+
+
+# By what PyTorch says.
+UNTRACED = (
+    (
+        r"PackedSequence",
+        "a packed sequence cannot be traced: give the layer the padded batch, and take what is at "
+        "the end of each sequence (out[range(n), lengths - 1]) or multiply by a mask",
+    ),
+    (
+        r"_ctc_loss",
+        "ctc_loss cannot be traced: capture the model with another loss, or make a "
+        "torch.library.custom_op of this one, which stays one operation",
+    ),
+    (
+        r"not a known type",
+        "what the model gives is of a class that cannot be traced: give tensors, tuples, lists or "
+        "dicts, or tell of a dataclass by torch.export.register_dataclass",
+    ),
+    (
+        r"Constraints violated|dynamic_shapes",
+        "not every size that is to be any can be: leave dynamic_shapes out, or give what PyTorch "
+        "proposes",
+    ),
+    (
+        r"(?i)data-dependent|DataDependent|DynamicOutputShape|unbacked",
+        "a size or a way that the numbers in a tensor decide cannot be traced: multiply by a mask, "
+        "or use torch.where, in place of indexing with it; give a loss its ignore_index, one_hot "
+        "its num_classes, and loops numbers of Python's",
+    ),
+    (
+        r"numpy",
+        "what NumPy computes cannot be traced: compute it with torch, or before the model",
+    ),
+    (
+        r"[Ff]ake ?tensor",
+        "a tensor made of another outside of PyTorch's operations, or a gradient that the model "
+        "itself asks for, cannot be traced: use .detach(), .clone() or torch.stack of a tensor in "
+        "place of torch.tensor(…) and the like, and write out a gradient's formula",
+    ),
+    (
+        "",
+        "this cannot be traced, though it can be computed: write it in other operations, or make "
+        "a torch.library.custom_op of it, which stays one operation",
+    ),
+)
+
+
+def _not_traced(error):
+    """Whatever went wrong in tracing a model that can be computed, in words for its user."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packed = any(
+        isinstance(value, PackedSequence) for one in frames for value in one.f_locals.values()
+    )
+    said = f"{type(error).__name__}: {error}"
+    signs = f"PackedSequence {said}" if packed else said
+    words = next(words for sign, words in UNTRACED if re.search(sign, signs))
+    place = _place([(one.f_code.co_filename, one.f_lineno) for one in frames]) or _place(
+        [(file, int(line)) for file, line, *_ in FRAME.findall(str(error))]
+    )
+    return NotTracedError(f"{place or 'In the model'}: {words}.\nPyTorch says: {said}")
+
+
+def _place(frames):
+    """The innermost line of the user's of those from the exporter on: "net.py:12"."""
+    own = [i for i, (file, _) in enumerate(frames) if _is_own(file)]
+    for file, line in reversed(frames[own[0] if own else 0 :]):
+        if not (_is_own(file) or file.startswith(("<", TORCH))):
+            return f"{os.path.basename(file)}:{line}"
+    return ""
 
 
 def _node_meta():
@@ -1188,8 +1321,9 @@ def _below_forward(summary):
 
 
 class _Marked:
-    """While it lasts, what a torch.autograd.Function computes bears the name and the source of its
-    class, and its backward is traced, of ones, beside the model."""
+    """While it lasts, what a torch.autograd.Function of the user's computes bears the name and the
+    source of its class, and its backward is traced, of ones, beside the model. PyTorch's own are
+    left alone: it looks for what they leave in its graph."""
 
     def __init__(self, step):
         self.step = step
@@ -1203,10 +1337,13 @@ class _Marked:
             return self.plain.__get__(None, cls)(*args, **kwargs)
 
         def apply(cls, *args, **kwargs):
-            if cls.__module__.startswith(("torch._higher_order_ops", "torch._library")):
-                return plain(cls, *args, **kwargs)  # a branch or a loop; an operation of a library
-            count = sum(entry["class"] == cls.__qualname__ for entry in found.values())
-            key = f"{cls.__name__}_{count}" if count else cls.__name__
+            if f"{cls.__module__}.".startswith("torch."):
+                return plain(cls, *args, **kwargs)  # a hook of a module's, a branch, a loop, …
+            own = key = _plain_letters(cls.__name__)
+            count = 0
+            while key in found:
+                count += 1
+                key = f"{own}_{count}"
             found[key] = {"class": cls.__qualname__, "source": _source(cls)}
             annotate = getattr(torch.fx.traceback, "annotate", None)
             mark = contextlib.nullcontext() if annotate is None else annotate({"function": key})
@@ -1271,6 +1408,21 @@ class _Context:
 
     def set_materialize_grads(self, value):
         pass
+
+
+class _Detaching(torch.overrides.TorchFunctionMode):
+    """While it lasts, `.data` is `.detach()`, which can be traced, and means the same where nothing
+    is written to it; `places` are the lines that ask for it."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = {}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func == torch.Tensor.data.__get__:  # another object each time
+            self.places.setdefault(_caller())
+            return args[0].detach()
+        return func(*args, **(kwargs or {}))
 
 
 class _Decisions(torch.overrides.TorchFunctionMode):
@@ -1435,6 +1587,9 @@ class _Recorder(Interpreter):
             return torch.ops.aten.reshape.default(*args, **kwargs)
         if target is torch.ops.aten.copy.default:  # which has no derivative of its own
             return args[1].expand(args[0].shape).to(args[0].dtype)
+        if "rrelu_with_noise_functional" in str(target):  # whose derivative reads what was given
+            noise = args[1].clone()
+            return torch.ops.aten.rrelu_with_noise.default(args[0], noise, *args[2:]), noise
         made = super().call_function(target, args, kwargs)
         if "empty" in str(target) and isinstance(made, torch.Tensor):
             made = made.zero_()  # what happens to lie there is nobody's value
@@ -1498,7 +1653,20 @@ def _gradients(of, wrt):
     if not (asked and isinstance(of, torch.Tensor) and of.requires_grad):
         return [None] * len(wrt)
     found = dict(zip(map(id, asked), torch.autograd.grad(of.sum(), asked, allow_unused=True)))
-    return [found.get(id(t)) for t in wrt]
+    return [_dense(found.get(id(t))) for t in wrt]
+
+
+def _models_own(out, of, weights):
+    """The model's own gradients, or why those cannot be held against the graph's. out: what it
+    gives now; of: what the graph gives."""
+    if _differ(out.detach().sum(), of.detach().sum(), 0, 1e-5):
+        now, then = (float(x.detach().sum()) for x in (out, of))
+        why = "it draws numbers that tracing draws in another order, or remembers something"
+        return None, f"run again, the model gives {now:.6g} and not {then:.6g}: {why}"
+    try:
+        return _gradients(out, weights), ""
+    except RuntimeError as error:  # as checkpoints of other libraries do
+        return None, f"the model refuses autograd.grad ({str(error).splitlines()[0]:.200})"
 
 
 def _plain_attention(leaves):
@@ -1521,6 +1689,7 @@ class _Writer:
     def __init__(self, capture, paths):
         self.capture, self.program, self.paths = capture, capture.program, paths
         self.tensors, self.sources, self.refs, self.taken = {}, {}, {}, set()
+        self.ways = _ways(capture.step.model)
         self.leaves = {}  # placeholder's name -> its tensor, or what else was given
         self.module, self.prefix = self.program.graph_module, ""  # that is being written
         self.around = []  # frames of the branch or the loop that it is in
@@ -1636,14 +1805,16 @@ class _Writer:
         weights = dict(self.capture.step.model.named_parameters())
         with _plain_attention(self.leaves.values()):  # so that it draws as the graph does
             out = _first_tensor(self.capture.step(given.args, given.targets)[0])
-        real = _gradients(out, [*weights.values()])
-        if _differ(out.detach().sum(), of.detach().sum(), 0, 1e-5):
+        results = [one for one in self.document["outputs"] if one["kind"] != "update"]
+        if out.requires_grad:
+            results[0]["kind"] = "loss"
+        elif results[0]["kind"] == "output":
+            return
+        real, why = _models_own(out, of, [*weights.values()])
+        if why:
             real = [mine.get(self.aliases.get(name, name)) for name in weights]
-            now, then = (float(x.detach().sum()) for x in (out, of))
-            text = f"run again, the model gives {now:.6g} and not {then:.6g}"
-            why = "it draws numbers that tracing draws in another order, or remembers something"
-            remark = {"text": f"{text}: {why}; its gradients could not be held against the graph's"}
-            self.document["remarks"].append(remark)
+            text = f"{why}; its gradients could not be held against the graph's"
+            self.document["remarks"].append({"text": text})
         self._hold(weights, real, mine)
         for entry in self.document["inputs"]:
             if entry["kind"] != "parameter" and entry["name"] in mine:
@@ -1659,17 +1830,48 @@ class _Writer:
                 continue
             differs = _differ(gradient, mine.get(entry["name"]), scale)
             if differs:
-                text = f"{entry['name']}: {differs}; {self._blame()}"
+                text = f"{name}: {differs}; {self._blame(entry['name'])}"
                 self.document["remarks"].append({"input": entry["name"], "text": text})
             if gradient is not None:
                 self._keep(entry, "gradient", gradient)
 
-    def _blame(self):
+    def hold_left(self, left):
+        """Say where what a loop's `backward` left on a weight is another gradient than the model's
+        of the loss."""
+        if not any(one["kind"] == "loss" for one in self.document["outputs"]):
+            return
+        entries = {e["name"]: e for e in self.document["inputs"]}
+        found = {}
+        for name, gradient in left.items():
+            entry = entries.get(self.aliases.get(name, name))
+            if entry is not None and entry["trained"]:
+                found[name] = self.tensors.get(entry.get("gradient")), _dense(gradient)
+        names = _apart_in(found)
+        if not names:
+            return
+        times = _times(found)
+        grown = {n: (None if own is None else times * own, one) for n, (own, one) in found.items()}
+        if not _apart_in(grown):
+            text = f"{times:.6g} times the gradient here: the loop goes backward from a multiple "
+            text += "of its loss (a factor, a GradScaler), or adds up that of one batch"
+        else:
+            text = "another gradient than that here, which is of the loss in this step alone: the "
+            text += "loop adds something to its loss, or adds up the gradients of several steps"
+        self.document["remarks"].append({"text": f"{_some(names)}: backward left {text}"})
+
+    def _blame(self, name):
+        if name in [out.get("target") for out in self.document["outputs"]]:
+            return (
+                "the model writes to it as it runs (max_norm, or under no_grad): PyTorch's "
+                "gradient is that of what was written, and in the graph it ends there"
+            )
         classes = sorted({entry["class"] for entry in self.capture.functions.values()})
         if classes:
             return f"{', '.join(classes)} has a backward of its own"
         if any(entry["op"] == "control.while_loop" for entry in self.entries.values()):
             return "the graph's is of what while_loop computed, step by step; or a hook changes it"
+        if self.capture.data:
+            return f"a hook changes it, or what is written by way of .data: {self.capture.data[0]}"
         return "a hook changes it, or something else that is no operation of the graph"
 
     # -- the graph ----------------------------------------------------------------------------
@@ -1704,10 +1906,20 @@ class _Writer:
                 self._entry(self.refs[first]["ref"]).setdefault("aliases", []).append(name)
                 continue
             by_place[place] = node.name
-            own = self._unique(name)
+            own = self._unique(_plain_letters(name) if kind == "input" else self._way(name, "."))
             if own != name:
                 self.aliases[name] = own  # names differ by more than their case here
             self._input(node, own, kind, tensor)
+            if own != name:
+                self._entry(own)["written"] = name
+
+    def _way(self, path, joint):
+        """A module's or a weight's name in the letters that a trace has, in parts that `joint` is
+        between."""
+        parts = path.split(".")
+        ways = ((".".join(parts[: i + 1]), part) for i, part in enumerate(parts))
+        own = joint.join(self.ways.get(way) or _plain_letters(part) for way, part in ways)
+        return re.sub(r"^-", "_", own)
 
     def _entry(self, name):
         return next(e for e in self.document["inputs"] if e["name"] == name)
@@ -1718,7 +1930,7 @@ class _Writer:
         self.leaves[node.name] = leaf
         entry = {"name": name, "kind": kind, **_type(node.meta["val"], leaf)}
         entry["trained"] = bool(kind == "parameter" and tensor.requires_grad)
-        kept = tensor.detach().clone() if kind == "buffer" else tensor  # which runs will change
+        kept = tensor.detach().clone() if kind == "buffer" else leaf  # as runs may change it
         self._keep(entry, "tensor", kept, "tensors")
         self.document["inputs"].append(entry)
 
@@ -1806,15 +2018,17 @@ class _Writer:
             if not isinstance(ref, dict) or "ref" not in ref:
                 continue
             if "MUTATION" in spec.kind.name:
-                kind = {"kind": "update", "target": _own_name(spec.target)}
+                name = _own_name(spec.target)
+                kind = {"kind": "update", "target": self.aliases.get(name, name)}
                 if "USER" in spec.kind.name:
                     continue
             elif (
                 is_first
                 and isinstance(tensor, torch.Tensor)
-                and (with_loss or (tensor.dim() == 0 and tensor.requires_grad))
+                and (with_loss or (tensor.numel() == 1 and tensor.is_floating_point()))
             ):
-                kind, of, is_first = {"kind": "loss"}, tensor, False
+                is_loss = with_loss or tensor.requires_grad  # else the model is asked
+                kind, of, is_first = {"kind": "loss" if is_loss else "output"}, tensor, False
             else:
                 kind, is_first = {"kind": "output"}, False
             listed.append({**kind, "value": ref})
@@ -1834,15 +2048,14 @@ class _Writer:
             )
 
     def _scope(self, node):
-        """The way to the module that computes it: ["layer1", "0", "conv1"]."""
+        """The way to the module that computes it, and a function's name: ["layer1/0/conv1"]."""
         if self.prefix:
             return []  # in the scope of the branch or the loop
         stack = list((node.meta.get("nn_module_stack") or {}).values())
-        path = re.sub(r"@\d+", "", stack[-1][0]) if stack else ""
-        parts = [part for part in re.split(r"[.\[\]']+", path) if part]
-        parts = parts[1:] if parts[:1] == ["model"] else ["loss"]
-        if not len(stack):
-            parts = []
+        first, _, way = (stack[-1][0] if stack else "model").partition(".")
+        if way not in self.ways:
+            way = re.sub(r"@\d+", "", way)
+        parts = ["loss"] if first != "model" else [self._way(way, "/")] if way else []
         own = (node.meta.get("custom") or {}).get("function")
         return [*parts, *([own] if own else [])]
 
@@ -2005,6 +2218,33 @@ def _differ(real, traced, scale, relative=RELATIVE):
     return f"PyTorch's gradient is another than the graph's, by {apart:.2g}"
 
 
+def _dense(gradient):
+    return gradient.to_dense() if gradient is not None and gradient.is_sparse else gradient
+
+
+def _apart_in(pairs):
+    """The names of those pairs of gradients that differ."""
+    sizes = [float(g.abs().max()) for g, _ in pairs.values() if g is not None and g.numel()]
+    scale = max(sizes, default=0)
+    return [name for name, pair in pairs.items() if _differ(*pair, scale)]
+
+
+def _times(pairs):
+    """By what the first gradients of all pairs are multiplied in the second, if by one number."""
+    known = [
+        (own.detach().double(), one.detach().double())
+        for own, one in pairs.values()
+        if own is not None and one is not None
+    ]
+    squared = sum(float(own.square().sum()) for own, _ in known)
+    return sum(float((own * one).sum()) for own, one in known) / squared if squared else 1.0
+
+
+def _some(names, most=6):
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def _decided(place, answer):
     return (
         f"{place}: Python asked for a tensor's value ({answer:.40}); this is the way it took then"
@@ -2036,6 +2276,32 @@ def _array(value):
     ):
         tensor = tensor.float()  # bfloat16 and shorter: NumPy has no such type
     return tensor.contiguous().numpy()
+
+
+def _ways(model):
+    """Of each module, weight and buffer, by its name: the last part of that in the letters that a
+    trace has. What is of these already stays; of others that would be called the same in one module
+    the later have a number."""
+    own = torch.nn.Module  # a model's own methods may take other arguments
+    kinds = (own.named_modules, own.named_parameters, own.named_buffers)
+    ways = {way for kind in kinds for way, _ in kind(model, remove_duplicate=False) if way}
+    found, taken = {}, set()
+    for way in sorted(ways, key=lambda way: (way != _plain_letters(way), way)):
+        around, _, part = way.rpartition(".")
+        own, count = _plain_letters(part), 0
+        while own != part and (around, own.lower()) in taken:
+            count += 1
+            own = f"{_plain_letters(part)}_{count}"
+        taken.add((around, own.lower()))
+        found[way] = own
+    return found
+
+
+def _plain_letters(text):
+    """In the letters that a trace has: "a_b" for "a b"."""
+    apart = unicodedata.normalize("NFKD", text)  # a letter and what is above it
+    bare = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return "/".join(re.sub(r"[^A-Za-z0-9_.\-]+", "_", part) or "_" for part in bare.split("/"))
 
 
 def _own_name(target):

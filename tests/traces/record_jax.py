@@ -16,7 +16,7 @@ from pathlib import Path
 
 WITH_SOURCES = ("mlp", "rules")
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent), str(ROOT)]
 
 import gradstep_jax  # noqa: E402
 import jax_functions  # noqa: E402

@@ -18,7 +18,7 @@ from pathlib import Path
 
 WITH_SOURCES = ("resnet18", "hook")
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent), str(ROOT)]
 
 import gradstep_torch  # noqa: E402
 import torch  # noqa: E402

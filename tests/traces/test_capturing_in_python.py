@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch")
 
 import gradstep  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch's own parts
+
 
 def model() -> tuple[Any, Any, Any]:
     torch.manual_seed(2)

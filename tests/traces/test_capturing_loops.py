@@ -15,6 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch._higher_order_ops", reason="this PyTorch has no while_loop")
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch's own parts
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.foreign_origin import foreign_name
 from gradstep.core.graph.number_kinds import BFLOAT16, widened
 from gradstep.core.io.native import gradstep_file, npy
 from gradstep.core.io.open_document import read
@@ -35,7 +36,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 71
+    assert len(NAMES) >= 74
     kinds = {
         "resnet50",
         "vit",
@@ -45,6 +46,9 @@ def test_there_is_a_trace_of_every_kind() -> None:
         "hf_t5",
         "no_grad",
         "hook",
+        "module_hooks",
+        "reentrant",
+        "odd_keys",
         "cond",
         "loop_draws",
         "margins",
@@ -99,7 +103,7 @@ def test_a_gradient_that_is_missing_is_noticed(tmp_path: Path) -> None:
 # -- what the file says of its making --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["hook", "own_functions"])
+@pytest.mark.parametrize("name", ["hook", "module_hooks", "own_functions"])
 def test_what_no_graph_can_hold_is_said(name: str) -> None:
     """A hook, a backward of one's own: the weights whose gradients differ are named."""
     document = read(TRACES / f"{name}.gstrace")
@@ -130,6 +134,17 @@ def test_tied_weights_are_one_variable() -> None:
     document = read(TRACES / "gpt.gstrace")
     assert "tok/weight" in document.graph
     assert not [op for op in document.graph if op.name.startswith("head/weight")]
+
+
+def test_keys_that_are_no_names_are_told_beside_their_names() -> None:
+    document = read(TRACES / "odd_keys.gstrace")
+    told = {op.name: foreign_name(op) for op in document.graph if foreign_name(op)}
+    assert told["d/a_b/weight"] == "d.a b.weight"
+    assert told["d/a_b_1/weight"] == "d.a+b.weight"
+    assert told["d/gro_e/bias"] == "d.größe.bias"
+    assert {ref.op for ref in document.request.wrt} <= {*told}
+    assert any(op.name.startswith("d/a_b_1/linear/") for op in document.graph)
+    assert "d/gro_e/n_1/update" in document.targets
 
 
 def test_buffers_move_along() -> None:

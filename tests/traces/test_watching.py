@@ -22,6 +22,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch's own parts
 
 
 @pytest.fixture(scope="module")
@@ -547,3 +548,80 @@ def test_what_autocast_does_in_the_loop_is_in_the_trace(exporter: Any, tmp_path:
     linear = next(node for node in nodes if node["op"] == "aten.linear.default")
     assert linear["outputs"][0]["dtype"] == "bfloat16"
     assert not torch.is_autocast_enabled("cpu")
+
+
+# -- whether what `backward` left is what the trace has --------------------------------------------
+
+
+def kept_remarks(exporter: Any, path: Path, goes_back: Callable[[Any, int], Any]) -> list[str]:
+    """The remarks of a loop's second step. goes_back: from the model and the number of a step, what
+    the loop calls `backward` on."""
+    torch.manual_seed(2)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+    watched = exporter.watch(model, loss=squared, when="step == 2", save=path, follow=False)
+    with watched:
+        for step in range(2):
+            goes_back(model, step).backward()
+            if step == 0 and goes_back is not halves:
+                model.zero_grad()
+    with zipfile.ZipFile(path) as file:
+        found = json.loads(file.read("graph.json"))["remarks"]
+    return [one["text"] for one in found[1:]]
+
+
+def loss_of(model: Any, step: int) -> Any:
+    return squared(model(torch.full((4, 3), 0.5 + step)), torch.ones(4, 2))
+
+
+def halves(model: Any, step: int) -> Any:
+    return loss_of(model, step) / 2
+
+
+def test_a_loop_that_goes_back_from_its_loss_has_no_remark(exporter: Any, tmp_path: Path) -> None:
+    assert kept_remarks(exporter, tmp_path / "kept.gstrace", loss_of) == []
+
+
+def test_a_multiple_of_the_loss_is_said(exporter: Any, tmp_path: Path) -> None:
+    (text,) = kept_remarks(
+        exporter, tmp_path / "kept.gstrace", lambda model, step: 100 * loss_of(model, step)
+    )
+    assert text.startswith("0.weight, 0.bias, 2.weight, 2.bias: backward left 100 times the")
+
+
+def test_what_is_added_to_the_loss_is_said_of_the_weights_that_it_reads(
+    exporter: Any, tmp_path: Path
+) -> None:
+    (text,) = kept_remarks(
+        exporter,
+        tmp_path / "kept.gstrace",
+        lambda model, step: loss_of(model, step) + model[2].weight.pow(2).sum(),
+    )
+    assert text.startswith("2.weight: backward left another gradient than that here")
+
+
+def test_steps_that_are_added_up_are_said(exporter: Any, tmp_path: Path) -> None:
+    (text,) = kept_remarks(exporter, tmp_path / "kept.gstrace", halves)
+    assert text.startswith("0.weight, 0.bias, 2.weight, 2.bias: backward left another gradient")
+    assert text.endswith("or adds up the gradients of several steps")
+
+
+def test_weights_that_the_model_writes_to_are_left_as_the_loop_has_them(
+    exporter: Any, tmp_path: Path
+) -> None:
+    class Shrinking(torch.nn.Linear):  # type: ignore[misc, name-defined]
+        def forward(self, given: Any) -> Any:
+            with torch.no_grad():
+                self.weight.mul_(0.9)
+            return super().forward(given)
+
+    def weights(when: str) -> list[Any]:
+        torch.manual_seed(1)
+        model = Shrinking(3, 2)
+        path = tmp_path / "kept.gstrace"
+        with exporter.watch(model, loss=squared, when=when, save=path, follow=False):
+            for _ in range(3):
+                squared(model(torch.ones(4, 3)), torch.ones(4, 2)).backward()
+        return model.weight.tolist()
+
+    assert weights("step == 2") == weights("")
+    assert (tmp_path / "kept.gstrace").is_file()

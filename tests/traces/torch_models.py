@@ -877,6 +877,48 @@ class Checkpointed(Linear):
         return self.m(h.relu())
 
 
+class ModuleHooked(Linear):
+    """Hooks of modules: one only looks, the others change what goes back."""
+
+    def __init__(self):
+        super().__init__()
+        self.l.register_full_backward_hook(lambda module, given, back: None)
+        self.m.register_full_backward_pre_hook(lambda module, back: (back[0] * 3,))
+        self.m.register_full_backward_hook(lambda module, given, back: (given[0] * 2,))
+
+    def forward(self, x):
+        return self.m(self.l(x).tanh())
+
+
+class Reentrant(Linear):
+    """Checkpoints with a backward of their own, one in the other; one that gives nothing back."""
+
+    def forward(self, x):
+        def again(f, x):
+            return torch.utils.checkpoint.checkpoint(f, x, use_reentrant=True)
+
+        h = again(lambda h: again(self.m, h.tanh()).sin() * 2, self.l(x))
+        return self.m(h) + again(self.l, x)
+
+
+class OddKeys(nn.Module):
+    """Keys that are no names here; two that would be the same."""
+
+    def __init__(self):
+        super().__init__()
+        keys = "a b", "a+b", "größe", "x:y"
+        self.d = nn.ModuleDict({key: nn.Linear(4, 4) for key in keys})
+        self.p = nn.ParameterDict({key: nn.Parameter(torch.randn(4)) for key in ("^", "a b")})
+        self.d["größe"].register_buffer("n+1", torch.zeros(4))
+
+    def forward(self, x):
+        for layer in self.d.values():
+            x = layer(x).tanh() + self.p["a b"]
+        own = self.d["größe"].get_buffer("n+1")
+        own += 1
+        return x * self.p["^"] + own
+
+
 class Cond(Linear):
     def forward(self, x):
         return torch.cond(x.sum() > 100, lambda x: self.l(x), lambda x: self.m(-x), (x,))
@@ -1078,6 +1120,9 @@ def cases():
         "own_functions": Case(OwnFunctions, x4),
         "hook": Case(Hooked, x4),
         "checkpoint": Case(Checkpointed, x4),
+        "module_hooks": Case(ModuleHooked, x4),
+        "reentrant": Case(Reentrant, x4),
+        "odd_keys": Case(OddKeys, x4),
         "cond": Case(Cond, x4),
         "while_loop": Case(WhileLoop, x4),
         "scan": Case(Scan, x4),

@@ -109,7 +109,8 @@ class _Trace:
             raise bad(f"input '{one.name}' has no value")
         held = trace_schema.TensorRecord(one.dtype, one.shape, one.tensor, one.gradient)
         tensor = self._tensor(held, f"input '{one.name}'")
-        return ForeignInput(one.name, one.kind, tensor, one.trained, tuple(one.aliases))
+        aliases = tuple(one.aliases)
+        return ForeignInput(one.name, one.kind, tensor, one.trained, aliases, one.written)
 
     def _node(self, one: trace_schema.NodeRecord) -> ForeignNode:
         if "." not in one.op:

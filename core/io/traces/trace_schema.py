@@ -33,7 +33,8 @@ class TensorRecord(Record):
 
 
 class InputRecord(Record):
-    """tensor: the member that holds its value; value, gradient as in TensorRecord."""
+    """tensor: the member that holds its value; value, gradient as in TensorRecord. written: what
+    the program calls it, where that is no name for an operation."""
 
     name: str
     kind: str
@@ -43,6 +44,7 @@ class InputRecord(Record):
     tensor: str = ""
     trained: bool = False
     aliases: list[str] = []
+    written: str = ""
 
 
 class NodeRecord(Record):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import foreign_name
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
@@ -90,6 +91,16 @@ def test_a_trace_becomes_a_graph() -> None:
     assert found.nodes[0].args["input"] == ForeignRef("x")
     assert found.sources["net.py"].startswith("def forward")
     assert found.paths == {}
+
+
+def test_what_a_weight_is_called_in_its_program_is_told_beside_its_name() -> None:
+    record = graph()
+    record["inputs"][0]["written"] = "w+1"
+    (weight, given) = trace_file.from_bytes(packed(record)).inputs
+    assert (weight.name, weight.written, given.written) == ("w", "w+1", "")
+    document = from_trace(packed(record))
+    assert foreign_name(document.graph["w"]) == "w+1"
+    assert [str(ref) for ref in document.request.wrt] == ["w:0"]
 
 
 def test_a_trace_opens_by_any_name(tmp_path: Path) -> None:
