@@ -128,11 +128,14 @@ class ForeignSubgraph:
 @dataclass(frozen=True, slots=True)
 class ForeignResult:
     """What a graph gives. kind: "loss" (what is differentiated), "output", or "update": what buffer
-    `target` is from then on."""
+    `target` is from then on. name: what people call an output, where its file tells that; `value`
+    is then no node's but this output's own, and what it is of is `source`."""
 
     kind: str
     value: ForeignRef
     target: str = ""
+    name: str = ""
+    source: ForeignRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignInput,
     ForeignNode,
     ForeignRef,
+    ForeignResult,
     ForeignSubgraph,
     ForeignTensor,
     SourceLine,
@@ -104,6 +105,8 @@ class _GraphLowering:
             for result in self._graph.results:
                 if result.kind == "update":
                     self._update(result.target, result.value)
+                if result.source is not None:
+                    self._tensors[result.value] = self._output(result, self._tensors[result.source])
             self._leave_out_unread()
         self._done.graph = self._with_unknown(self._builder.build())
         self._done.tensors = {ref: tensor.ref for ref, tensor in self._tensors.items()}
@@ -125,7 +128,7 @@ class _GraphLowering:
         read = {ref.op for name in self._builder.made_since(0)
                 for ref in self._builder.operation(name).inputs if ref is not None}  # fmt: skip
         read |= {ref.op for op in self._unknown.values() for ref in op.inputs if ref is not None}
-        wanted = {result.value for result in self._graph.results}
+        wanted = {ref for result in self._graph.results for ref in (result.value, result.source)}
         for given in self._graph.inputs:
             ref = ForeignRef(given.name)
             if given.kind == "constant" and ref not in wanted:
@@ -328,6 +331,18 @@ class _GraphLowering:
             variable = self._builder.get(TensorRef(self._done.variables[target]))
             name = f"{self._done.variables[target]}/update"
             self._builder.one("Assign", variable, self._tensors[value], name=name)
+
+    def _output(self, result: ForeignResult, tensor: Tensor) -> Tensor:
+        """An Identity of the name that an output has, where no operation is called so; a scope may
+        be. What is called so itself is the output."""
+        own = result.name
+        if tensor.ref == TensorRef(own):
+            return tensor
+        try:
+            self._builder.names.check(own)
+        except GradstepError:
+            return self._builder.one("Identity", tensor, name=own)  # with a number
+        return self._builder.one("Identity", tensor, name=f"{own}/")
 
     def _keep(self, name: str, made: Sequence[Tensor], told: Sequence[ForeignTensor]) -> None:
         for number, tensor in enumerate(made):

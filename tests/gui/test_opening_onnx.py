@@ -22,5 +22,5 @@ def test_a_model_is_opened_and_stepped(driver: Driver, tmp_path: Path) -> None:
     assert document.title == "net.onnx"
     assert "An ONNX model 'test', written by tests; operator set 20." in document.note
     assert {*document.view.collapsed} == {"layer1/Gemm", "Relu", "out"}
-    assert document.fetches == (TensorRef("out/MatMul"),)
+    assert document.fetches == (TensorRef("y"),)
     np.testing.assert_array_equal(document.initial["b"].array, np.ones(4))

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from tests.onnx.node_cases import Case
 
 _FEW_BITS = frozenset(range(17, 29))
@@ -13,6 +15,7 @@ SEQUENCES = "sequences and optional values"
 TEXTS = "texts"
 RANDOM = "random numbers, of which each library draws others"
 FEW_BITS = "made numbers of 2, 4, 6 or 8 bits"
+CORNERS = "corners aligned otherwise than PyTorch and ONNX Runtime do"
 # Operators -> why.
 OPERATORS = {
     **dict.fromkeys(
@@ -49,10 +52,23 @@ def why_left_out(case: Case) -> str:
     for node in nodes:
         if node.op_type == "Unique" and any(one.name == "axis" for one in node.attribute):
             return "slices that are there once"
+        if node.op_type == "Resize" and _has_corners_between(case, node):
+            return CORNERS
     old = any(one.version < 9 and not one.domain for one in case.model.opset_import)
     if old and any(node.op_type == "Scan" for node in nodes):
         return "scans of operator set 8"
     return FEW_BITS if _makes_few_bits(graph, nodes) else ""
+
+
+def _has_corners_between(case: Case, node: Any) -> bool:
+    """Whether scales lead to sizes that are no whole numbers, whose corners are aligned: ONNX's own
+    evaluator aligns these, and not those of what comes out."""
+    modes = [one.s for one in node.attribute if one.name == "coordinate_transformation_mode"]
+    given = case.given(0)
+    if modes != [b"align_corners"] or len(node.input) != 3:
+        return False
+    sizes = given[node.input[2]] * given[node.input[0]].shape
+    return not np.array_equal(sizes, np.floor(sizes))
 
 
 def _makes_few_bits(graph: Any, nodes: list[Any]) -> bool:

@@ -28,6 +28,38 @@ def test_the_recorded_cases_pass(part: int) -> None:
     assert len(cases) > 40
 
 
+# What is done with the first axis, and is not told before.
+CROPPED = {
+    "test_center_crop_pad_crop_axes_hwc", "test_center_crop_pad_crop_expanded",
+    "test_center_crop_pad_pad_expanded",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(FAMILIES))
+def test_the_first_size_of_what_goes_in_may_be_any(part: int) -> None:
+    names = sorted({*recorded()} - CROPPED)[part::FAMILIES]
+    cases = [found for name in names if (found := _with_any_batch(name)) is not None]
+    problems = {case.name: verdict.problem for case in cases if (verdict := judge(case)).problem}
+    assert not problems
+    assert len(cases) > 20
+
+
+def _with_any_batch(name: str) -> Case | None:
+    """None for a case whose first input has no two axes."""
+    case = Case.of_bytes(name, recorded()[name])
+    model = onnx.message("ModelProto")()
+    model.CopyFrom(case.model)
+    first = [one.type.tensor_type for one in model.graph.input[:1]]
+    if not first or len(first[0].shape.dim) < 2:
+        return None
+    first[0].shape.dim[0].dim_param = "N"
+    for told in (*model.graph.output, *model.graph.value_info):
+        told.type.tensor_type.ClearField("shape")
+    data = np.frombuffer(model.SerializeToString(), np.uint8)
+    return Case(name, {**case.arrays, "model": data})
+
+
 @pytest.mark.slow
 def test_most_operators_are_among_them() -> None:
     """Those without a case there: random numbers, and what no case of the suite is small enough

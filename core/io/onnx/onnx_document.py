@@ -29,7 +29,16 @@ def from_onnx(data: bytes, name: str = "", budget: Budget | None = None) -> Docu
     except GradstepError as error:
         raise inside(name or "the model", error, kind="FileError") from None
     document = to_document(graph, name)
-    return replace(document, note="\n\n".join([note, *document.note.split("\n\n")[1:]]))
+    note = "\n\n".join([note, *document.note.split("\n\n")[1:]])
+    return replace(document, note=note, targets=_targets(document))
+
+
+def _targets(document: Document) -> tuple[str, ...]:
+    """What it says that it gives, and nothing besides; all that can run, where something of the
+    model cannot."""
+    if any("." in op.type for op in document.graph):
+        return document.targets
+    return (*document.targets, *(ref.op for ref in document.fetches))
 
 
 def _read(data: bytes, name: str, budget: Budget) -> tuple[ForeignGraph, str]:

@@ -11,7 +11,7 @@ import numpy as np
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.onnx.onnx_attributes import Attributes
 from gradstep.core.io.onnx.onnx_functions import Functions
-from gradstep.core.io.onnx.onnx_names import Names, joined, module_path, other_than
+from gradstep.core.io.onnx.onnx_names import Names, fit, joined, module_path, other_than
 from gradstep.core.io.onnx.onnx_scope import OnnxScope, bad
 from gradstep.core.io.onnx.onnx_tensors import Tensors
 from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type, stored_as
@@ -67,7 +67,7 @@ class ModelReader:
             self._begin(graph)
             self._nodes(graph.node, "")
             results = [
-                ForeignResult("output", ref)
+                self._output(one.name, ref)
                 for one in graph.output
                 if (ref := self._scope.find(one.name)) is not None
             ]
@@ -136,6 +136,11 @@ class ModelReader:
     def _note_types(self, graph: Any) -> None:
         for one in (*graph.value_info, *graph.output):
             self._types[one.name] = read_type(one.type)
+
+    def _output(self, name: str, ref: ForeignRef) -> ForeignResult:
+        """What a model says that it gives goes by the name that it says."""
+        own = ForeignRef(self._names.unique(name, "output"))
+        return ForeignResult("output", own, name=fit(name) or own.node, source=ref)
 
     # -- operators -----------------------------------------------------------------------------
 

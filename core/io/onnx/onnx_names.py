@@ -20,7 +20,7 @@ class Names:
 
     def unique(self, name: str, otherwise: str) -> str:
         """A name as like `name` as may be, or as `otherwise` where that is empty."""
-        base = _fit(name.strip("/")) or _fit(otherwise) or "op"
+        base = fit(name) or fit(otherwise) or "op"
         own, count = base, self._counts.get(base.lower(), 0)
         while own.lower() in self._taken:
             count += 1
@@ -30,8 +30,9 @@ class Names:
         return own
 
 
-def _fit(name: str) -> str:
-    parts = (_UNFIT.sub("_", part) for part in name[:_LONGEST].split("/"))
+def fit(name: str) -> str:
+    """A name of the letters that ours may have; "" where nothing is left of it."""
+    parts = (_UNFIT.sub("_", part) for part in name.strip("/")[:_LONGEST].split("/"))
     return "/".join(part for part in parts if part.strip("_")).lstrip("_-")
 
 

@@ -32,6 +32,7 @@ from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.io.tensorflow.graphdef_run_targets import run_targets
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.graphdef_training_phases import with_training
+from gradstep.core.io.tensorflow.lowered_cases import with_plain_switches
 from gradstep.core.io.tensorflow.reader_versions import GRAPH, require_readable
 
 
@@ -123,7 +124,7 @@ def flat_graph(
         nodes = inlined(proto.node, library, budget)
     except GradstepError as error:
         raise inside(name or "the file", error) from None
-    graph = with_fed_iterators(to_graph(FlatGraphDef(nodes), name))
+    graph = with_plain_switches(with_fed_iterators(to_graph(FlatGraphDef(nodes), name)))
     return with_captured_variables(with_dense_lists(graph))
 
 

@@ -17,7 +17,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
     concat,
-    dims,
+    fixed_size,
     indices_up_to,
     part,
     rank,
@@ -62,7 +62,7 @@ def attention(
     k = k if past_key is None else concat([past_key, k], 2)
     v = v if past_value is None else concat([past_value, v], 2)
     keys, values = _for_each(k, q), _for_each(v, q)
-    factor = math.sqrt(scale if scale is not None else 1 / math.sqrt(dims(q)[3]))
+    factor = math.sqrt(scale if scale is not None else 1 / math.sqrt(fixed_size(q, 3)))
     raw = call(
         "BatchMatMulV2",
         call("Mul", q, scalar(q, factor)),
@@ -78,7 +78,8 @@ def attention(
     shares = cast(shares, q.dtype)
     y = call("BatchMatMulV2", shares, values)
     if flat:
-        y = reshape(transpose(y, [0, 2, 1, 3]), [size(y, 0), size(y, 2), dims(y)[1] * dims(y)[3]])
+        whole = fixed_size(y, 1) * fixed_size(y, 3)
+        y = reshape(transpose(y, [0, 2, 1, 3]), [size(y, 0), size(y, 2), whole])
     seen = {0: raw, 1: capped, 2: scores, 3: shares}[qk_matmul_output_mode]
     return [y, k, v, seen]
 
@@ -88,7 +89,7 @@ def _by_heads(x: Tensor, heads: int | None) -> Tensor:
         return x
     if not heads:
         raise UnloweredError("no number of heads")
-    each = dims(x)[2] // heads if tuple(x.shape)[2] is not None else 0
+    each = fixed_size(x, 2) // heads
     return transpose(reshape(x, [size(x, 0), size(x, 1), heads, each]), [0, 2, 1, 3])
 
 
@@ -198,7 +199,7 @@ def flex_attention(
     captured: Sequence[Tensor] = (),
 ) -> Tensor:
     """Graphs of the model's own change the products, and the shares."""
-    factor = scale if scale is not None else 1 / math.sqrt(dims(q)[3])
+    factor = scale if scale is not None else 1 / math.sqrt(fixed_size(q, 3))
     wide = DType.FLOAT64 if q.dtype is DType.FLOAT64 else DType.FLOAT32
     kind = wide if softmax_precision is None else told_type(softmax_precision)
     keys, values = _for_each(k, q), _for_each(v, q)
@@ -233,12 +234,12 @@ def rotary_embedding(
     or [batch, positions, heads x features]."""
     flat = rank(x) == 3
     y = _by_heads(x, num_heads) if flat else x
-    turned = rotary_embedding_dim or dims(y)[3]
+    turned = rotary_embedding_dim or fixed_size(y, 3)
     angles = [
         add_axis(one if positions is None else call("GatherV2", one, positions, np.int32(0)), 1)
         for one in (cos, sin)
     ]
-    head, tail = part(y, 3, 0, turned), part(y, 3, turned, dims(y)[3])
+    head, tail = part(y, 3, 0, turned), part(y, 3, turned, fixed_size(y, 3))
     a, b = _pairs(head, turned, bool(interleaved))
     real = call("Sub", call("Mul", angles[0], a), call("Mul", angles[1], b))
     imaginary = call("AddV2", call("Mul", angles[1], a), call("Mul", angles[0], b))
@@ -247,7 +248,7 @@ def rotary_embedding(
         found = reshape(both, [*sizes(head)[:3], turned])
     else:
         found = concat([real, imaginary], 3)
-    found = concat([found, tail], 3) if turned != dims(y)[3] else found
+    found = concat([found, tail], 3) if turned != fixed_size(y, 3) else found
     return reshape(transpose(found, [0, 2, 1, 3]), sizes(x)) if flat else found
 
 

@@ -9,6 +9,7 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError, element_
 from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     dims,
+    fixed_size,
     positive,
     rank,
     reshape,
@@ -70,8 +71,8 @@ def _spread(x: Tensor, like: Tensor, axis: int, block_size: int) -> Tensor:
         return reshape(x, []) if rank(x) else x
     place = positive(axis, rank(like))
     if not block_size:
-        return reshape(x, [dims(x)[0] if i == place else 1 for i in range(rank(like))])
-    places = np.arange(dims(like)[place]) // block_size
+        return reshape(x, [fixed_size(x, 0) if i == place else 1 for i in range(rank(like))])
+    places = np.arange(fixed_size(like, place)) // block_size
     return call("GatherV2", x, places.astype(np.int32), np.int32(place))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     along_axis,
     cast,
     concat,
-    dims,
+    ensured,
+    fixed_size,
+    fixed_sizes,
     in_float32,
     part,
     rank,
@@ -43,13 +46,13 @@ def conv(
     group: int = 1,
 ) -> Tensor:
     """Groups follow from the shapes."""
-    windows = windows_of(x, dims(w)[2:], strides, dilations, pads, auto_pad)
+    windows = windows_of(x, fixed_sizes(w, 2), strides, dilations, pads, auto_pad)
     return _with_bias(_forward(x, w, windows), b)
 
 
 def plain_convolution(x: Tensor, w: Tensor) -> Tensor:
     """Without strides, gaps and padding."""
-    return _forward(x, w, windows_of(x, dims(w)[2:], None, None, None, "VALID"))
+    return _forward(x, w, windows_of(x, fixed_sizes(w, 2), None, None, None, "VALID"))
 
 
 def _forward(x: Tensor, w: Tensor, windows: Windows) -> Tensor:
@@ -114,9 +117,9 @@ def conv_transpose(
     group: int = 1,
 ) -> Tensor:
     """The gradient of a convolution: of one whose output is this one's input."""
-    told = windows_of(x, dims(w)[2:], strides, dilations, pads, "NOTSET")
+    told = windows_of(x, fixed_sizes(w, 2), strides, dilations, pads, "NOTSET")
     extra = [*(output_padding or [0] * told.count)]
-    lengths = dims(x)[2:]
+    lengths = fixed_sizes(x, 2)
     whole = [
         (length - 1) * step + span + more
         for length, step, span, more in zip(lengths, told.steps, told.spans, extra, strict=True)
@@ -154,7 +157,7 @@ def _around(
 def _grouped(x: Tensor, w: Tensor, groups: int) -> list[tuple[Tensor, Tensor]]:
     if groups == 1:
         return [(x, w)]
-    each = dims(w)[0] // groups
+    each = fixed_size(w, 0) // groups
     bounds = [(i * each, (i + 1) * each) for i in range(groups)]
     return [(part(x, 1, a, b), part(w, 0, a, b)) for a, b in bounds]
 
@@ -167,24 +170,29 @@ def _spread(x: Tensor, w: Tensor, windows: Windows, ends: Sequence[int]) -> Tens
         return squeeze(flat, [2])
     bare = [
         (n - 1) * step + span
-        for n, step, span in zip(dims(x)[2:], windows.steps, windows.spans, strict=True)
+        for n, step, span in zip(fixed_sizes(x, 2), windows.steps, windows.spans, strict=True)
     ]
     y = _spread_whole(x, w, windows, bare)
     around = [(0, 0), (0, 0)]
     for (before, _), length, end in zip(windows.pads, bare, ends, strict=True):
         around.append((max(0, -before), max(0, end + before - length)))
     y = call("Pad", y, np.array(around, np.int32)) if any(map(any, around)) else y
+    padded = [n + sum(pair) for n, pair in zip(bare, around[2:], strict=True)]
     for axis, ((before, _), end) in enumerate(zip(windows.pads, ends, strict=True)):
         first = max(0, before)
-        if first or dims(y)[2 + axis] != end:
+        if first or padded[axis] != end:
             y = part(y, 2 + axis, first, first + end)
     return y
 
 
 def _spread_whole(x: Tensor, w: Tensor, windows: Windows, bare: Sequence[int]) -> Tensor:
-    """Without anything cut off."""
-    batch, channels = size(x, 0), dims(w)[1]
-    shape = shape_tensor([batch, channels, *bare])
+    """Without anything cut off. What follows has sizes, also where the batch may be of any."""
+    batch, channels = size(x, 0), fixed_size(w, 1)
+    sizes = [batch, channels, *bare]
+    return ensured(_spread_to(shape_tensor(sizes), x, w, windows), sizes)
+
+
+def _spread_to(shape: Any, x: Tensor, w: Tensor, windows: Windows) -> Tensor:
     if windows.count == 2:
         return call(
             "Conv2DBackpropInput",
@@ -228,7 +236,7 @@ def conv_integer(
     group: int = 1,
 ) -> Tensor:
     """In float64, which holds every sum of such products."""
-    windows = windows_of(x, dims(w)[2:], strides, dilations, pads, auto_pad)
+    windows = windows_of(x, fixed_sizes(w, 2), strides, dilations, pads, auto_pad)
     found = _forward(_centred(x, x_zero), _centred(w, w_zero), windows)
     return cast(found, DType.INT32)
 
@@ -260,10 +268,14 @@ def q_linear_conv(
     auto_pad: str = "NOTSET",
     group: int = 1,
 ) -> Tensor:
-    windows = windows_of(x, dims(w)[2:], strides, dilations, pads, auto_pad)
+    windows = windows_of(x, fixed_sizes(w, 2), strides, dilations, pads, auto_pad)
     found = _forward(_centred(x, x_zero), _centred(w, w_zero), windows)
     found = found if b is None else _with_bias(found, cast(b, DType.FLOAT64))
     scale = call("Mul", cast(x_scale, DType.FLOAT64), cast(w_scale, DType.FLOAT64))
     scale = call("RealDiv", scale, cast(y_scale, DType.FLOAT64))
-    wide = along_axis(scale, 1, rank(found)) if rank(scale) == 1 and dims(scale)[0] > 1 else scale
+    wide = (
+        along_axis(scale, 1, rank(found))
+        if rank(scale) == 1 and fixed_size(scale, 0) > 1
+        else scale
+    )
     return quantized(call("Mul", found, wide), y_zero)

@@ -14,7 +14,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
     concat,
-    dims,
+    fixed_size,
     number,
     positive,
     product,
@@ -188,7 +188,7 @@ def tensor_scatter(
         begin = reshape(cast(write, DType.INT64), [size(write, 0), *[1] * count])
         lines[place] = call("AddV2", lines[place], begin)
     if mode == "circular":
-        lines[place] = call("FloorMod", lines[place], np.int64(dims(past)[place]))
+        lines[place] = call("FloorMod", lines[place], np.int64(fixed_size(past, place)))
     return call("TensorScatterUpdate", past, concat(lines, count), update)
 
 

@@ -13,7 +13,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
     concat,
-    dims,
+    fixed_size,
     indices_up_to,
     number,
     positive,
@@ -189,7 +189,7 @@ def _cut_off(x: Tensor, around: np.ndarray) -> Tensor:
 def _from_itself(x: Tensor, around: np.ndarray, mode: str) -> Tensor:
     for axis, (before, after) in enumerate(around):
         if before or after:
-            length = dims(x)[axis]
+            length = fixed_size(x, axis)
             places = _inside(np.arange(-before, length + after), length, mode)
             x = call("GatherV2", x, places.astype(np.int32), np.int32(axis))
     return x
@@ -217,7 +217,7 @@ def center_crop_pad(
     chosen = [positive(a, rank(x)) for a in (axes if axes is not None else range(rank(x)))]
     around = np.zeros((rank(x), 2), np.int64)
     for axis, want in zip(chosen, told, strict=True):
-        missing = want - dims(x)[axis]
+        missing = want - fixed_size(x, axis)
         if missing >= 0:
             around[axis] = missing // 2, missing - missing // 2
         else:

@@ -16,7 +16,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     along_axis,
     cast,
     concat,
-    dims,
+    fixed_size,
     full,
     in_float32,
     part,
@@ -51,11 +51,11 @@ def linear_attention(
     if update_rule not in RULES:
         raise UnloweredError(f"the rule {update_rule!r:.40}")
     rows, heads = size(query, 0), kv_num_heads
-    deep, wide = dims(key)[2] // heads, dims(value)[2] // heads
+    deep, wide = fixed_size(key, 2) // heads, fixed_size(value, 2) // heads
     factor = scale or 1 / math.sqrt(deep)
     given = [query, key, value]
     given += [one for one in (decay, beta) if one is not None]
-    row_sizes = [dims(one)[2] for one in given]
+    row_sizes = [fixed_size(one, 2) for one in given]
     rows_first = transpose(concat([cast(one, DType.FLOAT32) for one in given], 2), [1, 0, 2])
     ends = np.cumsum([0, *row_sizes]).tolist()
 
@@ -66,12 +66,14 @@ def linear_attention(
         kept = state[1]
         if decay is not None and "gated" in update_rule:
             g = parts[3]
-            kept = call("Mul", kept, call("Exp", reshape(g, [rows, heads, dims(g)[1] // heads, 1])))
+            g = reshape(g, [rows, heads, fixed_size(g, 1) // heads, 1])
+            kept = call("Mul", kept, call("Exp", g))
         if "delta" in update_rule:
-            b = parts[-1]
             seen = call("BatchMatMulV2", k, kept, adj_x=True)
             v = call("Sub", v, seen)
-            v = call("Mul", v, reshape(b, [rows, dims(b)[1], 1, 1])) if beta is not None else v
+            if beta is not None:
+                b = parts[-1]
+                v = call("Mul", v, reshape(b, [rows, fixed_size(b, 1), 1, 1]))
         now = call("AddV2", kept, call("Mul", k, v))
         each = q_num_heads // heads
         queries = reshape(q, [rows, heads, each, deep])
@@ -99,8 +101,8 @@ def causal_conv_with_state(
     activation: str = "none",
 ) -> list[Tensor]:
     """[batch, channels, positions], each channel by itself; what it looks back at is the state."""
-    back = dims(weight)[2] - 1
-    rows, channels = size(x, 0), dims(x)[1]
+    back = fixed_size(weight, 2) - 1
+    rows, channels = size(x, 0), fixed_size(x, 1)
     shape: list[Size] = [rows, channels, back]
     before = full(site, shape, np.zeros((), x.dtype.numpy)) if past is None else past
     whole = concat([before, x], 2) if back else x

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
 from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.lowering.onnx.onnx_table import wanted
@@ -38,6 +38,19 @@ def dims(x: Tensor) -> tuple[int, ...]:
     """All sizes. Raises UnloweredError where one may be any."""
     rank(x)
     return fixed(tuple(x.shape))
+
+
+def fixed_size(x: Tensor, axis: int) -> int:
+    """Of one axis, whatever the others are. Raises UnloweredError where it may be any."""
+    rank(x)
+    return fixed((tuple(x.shape)[axis],))[0]
+
+
+def fixed_sizes(x: Tensor, first: int, end: int | None = None) -> tuple[int, ...]:
+    """Of the axes from one on, up to another: a batch may be of any size where images may not.
+    Raises UnloweredError where one of these may be any."""
+    rank(x)
+    return fixed(tuple(x.shape)[first:end])
 
 
 def static(x: Tensor, what: str) -> np.ndarray:
@@ -111,13 +124,22 @@ def shape_of(x: Tensor) -> Any:
 
 
 def reshape(x: Tensor, parts: Sequence[Size]) -> Tensor:
-    """Where one size alone is computed, it follows from the others."""
+    """Where one size alone is computed, it follows from the others; a -1 is such a size already."""
     if not parts and x.shape.rank == 0:
         return x
     computed = [i for i, part in enumerate(parts) if isinstance(part, Tensor)]
-    if len(computed) == 1 and 0 not in [p for p in parts if isinstance(p, int)]:
+    if len(computed) == 1 and not {0, -1}.intersection(p for p in parts if isinstance(p, int)):
         parts = [-1 if i == computed[0] else part for i, part in enumerate(parts)]
-    return call("Reshape", x, shape_tensor(parts))
+        computed = []
+    found = call("Reshape", x, shape_tensor(parts))
+    return ensured(found, parts) if computed else found
+
+
+def ensured(x: Tensor, parts: Sequence[Size]) -> Tensor:
+    """What is of these sizes by the way it was made, such that what follows knows those that are
+    numbers."""
+    told = tuple(p if isinstance(p, int) and p >= 0 else None for p in parts)
+    return x if told == x.shape.dims else call("EnsureShape", x, shape=Shape(told))
 
 
 def flattened(x: Tensor, axis: int) -> Tensor:
@@ -140,7 +162,7 @@ def mixed(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:
     flat = reshape(turned, [-1, matrix.shape[0]])
     weights = x.builder.constant(matrix.astype(x.dtype.numpy))
     found = call("MatMul", flat, weights)
-    return swapped(reshape(found, [*dims(turned)[:-1], matrix.shape[1]]), axis, last)
+    return swapped(reshape(found, [*sizes(turned)[:-1], matrix.shape[1]]), axis, last)
 
 
 def squeeze(x: Tensor, axes: Sequence[int]) -> Tensor:

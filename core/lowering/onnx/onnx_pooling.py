@@ -12,12 +12,17 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     apply,
-    dims,
+    cast,
+    fixed_size,
+    fixed_sizes,
     in_float32,
+    indices_up_to,
     ints,
+    product,
     rank,
     reshape,
     scalar,
+    sizes,
     squeeze,
     static_ints,
 )
@@ -43,7 +48,7 @@ def max_pool(
     plain = windows.count <= 2 and {*windows.gaps} == {1} and x.dtype.is_floating
     if plain and wanted(site) == 1:
         return [_largest(x, windows)]
-    return _largest_and_where(x, windows, storage_order)
+    return _largest_and_where(site, x, windows, storage_order)
 
 
 def _largest(x: Tensor, windows: Windows) -> Tensor:
@@ -60,20 +65,28 @@ def _largest(x: Tensor, windows: Windows) -> Tensor:
     )
 
 
-def _largest_and_where(x: Tensor, windows: Windows, order: int) -> list[Tensor]:
-    """Each window's places as an axis; the second output counts through the whole tensor."""
+def _largest_and_where(site: Site, x: Tensor, windows: Windows, order: int) -> list[Tensor]:
+    """Each window's places as an axis; the second output, where it is asked for, counts through the
+    whole tensor."""
     least = -math.inf if x.dtype.is_floating else np.iinfo(x.dtype.numpy).min
     unfolded = _unfolded(x, windows, scalar(x, least))
+    found = [apply("Max", unfolded, ints([rank(x)]))]
+    return found if wanted(site) == 1 else [*found, _where(site, x, unfolded, windows, order)]
+
+
+def _where(site: Site, x: Tensor, unfolded: Tensor, windows: Windows, order: int) -> Tensor:
+    """Which element of the whole tensor is the first largest one of each window."""
     first = call("ArgMax", unfolded, np.int32(rank(x)), output_type=DType.INT32)
     places = _places(x, windows, order)
     lengths = places.shape[:-1]
     depth = np.int32(places.shape[-1])
     one = call("OneHot", first, depth, np.int64(1), np.int64(0), axis=-1)
     inside = call("Sum", call("Mul", one, places), ints([rank(x)]))
-    count = math.prod(dims(x)[2:])
-    planes = np.arange(math.prod(dims(x)[:2]), dtype=np.int64).reshape(*dims(x)[:2])
-    before = planes.reshape(*planes.shape, *[1] * len(lengths)) * count
-    return [apply("Max", unfolded, ints([rank(x)])), call("AddV2", inside, before)]
+    count = math.prod(fixed_sizes(x, 2))
+    rows = sizes(x)[:2]
+    planes = reshape(indices_up_to(site, product(rows)), [*rows, *[1] * len(lengths)])
+    before = call("Mul", cast(planes, DType.INT64), np.int64(count))
+    return call("AddV2", inside, before)
 
 
 def _unfolded(x: Tensor, windows: Windows, padding: np.ndarray) -> Tensor:
@@ -81,17 +94,17 @@ def _unfolded(x: Tensor, windows: Windows, padding: np.ndarray) -> Tensor:
     around = np.array([(0, 0), (0, 0), *windows.pads], np.int32)
     y = call("PadV2", x, around, padding) if windows.is_padded else x
     for axis in range(windows.count):
-        places = windows.places(axis, dims(y)[2 + 2 * axis])
+        places = windows.places(axis, fixed_size(y, 2 + 2 * axis))
         y = call("GatherV2", y, places.astype(np.int32), np.int32(2 + 2 * axis))
     count = windows.count
     order = [0, 1, *(2 + 2 * i for i in range(count)), *(3 + 2 * i for i in range(count))]
     turned = y if count == 1 else call("Transpose", y, ints(order))
-    return reshape(turned, [*dims(turned)[: 2 + count], math.prod(windows.sizes)])
+    return reshape(turned, [*sizes(turned)[: 2 + count], math.prod(windows.sizes)])
 
 
 def _places(x: Tensor, windows: Windows, order: int) -> np.ndarray:
     """[windows…, places]: where in a plane each is; order: 1 where columns come first."""
-    lengths = dims(x)[2:]
+    lengths = fixed_sizes(x, 2)
     axes = []
     for axis, length in enumerate(lengths):
         before, after = windows.pads[axis]
@@ -131,7 +144,7 @@ def average_pool(
             data_format="NCHW",
         )
     total = call("Sum", _unfolded(x, windows, scalar(x, 0)), ints([rank(x)]))
-    counted = _counts(dims(x)[2:], windows, told, bool(count_include_pad))
+    counted = _counts(fixed_sizes(x, 2), windows, told, bool(count_include_pad))
     return call("RealDiv", total, counted.astype(x.dtype.numpy)[None, None])
 
 
@@ -210,9 +223,9 @@ def max_unpool(
     count = len(kernel_shape)
     own = [
         (n - 1) * steps[i] + kernel_shape[i] - around[i] - around[count + i]
-        for i, n in enumerate(dims(x)[2:])
+        for i, n in enumerate(fixed_sizes(x, 2))
     ]
-    shape = [*dims(x)[:2], *own]
+    shape = [*sizes(x)[:2], *own]
     flat = call(
         "ScatterNd",
         add_axis(reshape(indices, [-1]), 1),

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
 from gradstep.core.lowering.onnx.onnx_activations import elu, hard_sigmoid, thresholded_relu
 from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
     concat,
-    dims,
+    fixed_size,
     full,
     part,
     scalar,
@@ -56,18 +56,20 @@ class Layer:
     def directions(self) -> int:
         return 2 if self.direction == "bidirectional" else 1
 
-    def functions(self, way: int, each: int) -> list[Activation]:
-        """Those of one direction."""
+    def functions(self, way: int, each: int, gates: int | None = None) -> list[Activation]:
+        """Those of one direction. gates: how many of them are of gates, whose inputs alone are
+        clipped; None for all."""
         names = self.activations[way * each : (way + 1) * each]
         if len(names) != each:
             raise UnloweredError(f"{len(self.activations)} activation functions")
-        return [self._function(name, way * each + i) for i, name in enumerate(names)]
+        clipped = each if gates is None else gates
+        return [self._function(name, way * each + i, i < clipped) for i, name in enumerate(names)]
 
-    def _function(self, name: str, place: int) -> Activation:
+    def _function(self, name: str, place: int, is_clipped: bool) -> Activation:
         alpha = self.alphas[place] if place < len(self.alphas) else None
         beta = self.betas[place] if place < len(self.betas) else None
         function = activation(self.site, name, alpha, beta)
-        if not self.clip:
+        if not self.clip or not is_clipped:
             return function
         bound = self.clip
         return lambda x: function(
@@ -160,13 +162,14 @@ def _halves(b: Tensor | None, way: int) -> list[Tensor | None]:
     """The biases of what comes in and of what goes round."""
     if b is None:
         return [None, None]
-    own, middle = b[way], dims(b)[1] // 2
+    own, middle = b[way], fixed_size(b, 1) // 2
     return [part(own, 0, 0, middle), part(own, 0, middle, 2 * middle)]
 
 
 def _gates(x: Tensor, count: int) -> list[Tensor]:
-    """[batch, gates x units], gate by gate."""
-    each = dims(x)[1] // count if tuple(x.shape)[1] is not None else 0
+    """[batch, gates x units], gate by gate; the batch may be of any size."""
+    (width,) = fixed(tuple(x.shape)[1:])
+    each = width // count
     return [part(x, 1, i * each, (i + 1) * each) for i in range(count)]
 
 
@@ -290,7 +293,7 @@ def lstm(
     )  # fmt: skip
 
     def step(way: int) -> Step:
-        f, g, h = layer.functions(way, 3)
+        f, g, h = layer.functions(way, 3, gates=2)  # the state itself is as large as it is
         into, around = _halves(b, way)
         looks = None if peepholes is None else peepholes[way]
         look_i, look_o, look_f = (_of_gate(looks, i, hidden_size) for i in range(3))

@@ -21,6 +21,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     rank,
     scalar,
     static_ints,
+    swapped,
 )
 from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops.build.builder import Tensor, call, call_many
@@ -175,7 +176,7 @@ def top_k(
         return call("GatherV2", y, places, np.int32(rank(y) - 1), batch_dims=rank(y) - 1)
 
     values = over_axis(x, place, build)
-    where = over_axis(turned[0], place, lambda y: y)
+    where = swapped(turned[0], place, rank(x) - 1)
     return [values, cast(where, DType.INT64)]
 
 

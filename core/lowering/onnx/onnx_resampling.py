@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.onnx.onnx_known import SizeOf, known_in_part
 from gradstep.core.lowering.onnx.onnx_operands import (
-    dims,
+    COMPUTED,
+    fixed_size,
     in_float,
     mixed,
     positive,
     rank,
     static,
-    static_ints,
 )
 from gradstep.core.lowering.onnx.onnx_table import lower, version
 from gradstep.core.ops.build.builder import Tensor, call
@@ -47,8 +48,7 @@ class Sampling:
             case "pytorch_half_pixel":
                 return (x + 0.5) / scale - 0.5 if out > 1 else np.zeros(out)
             case "align_corners":
-                whole = scale * length  # which need not be a whole number
-                return x * (length - 1) / (whole - 1) if whole != 1 else np.zeros(out)
+                return x * (length - 1) / (out - 1) if out != 1 else np.zeros(out)
             case "asymmetric":
                 return x / scale
             case "tf_crop_and_resize":
@@ -103,7 +103,7 @@ def _cubic(x: np.ndarray, a: float) -> np.ndarray:
 
 def resampled(x: Tensor, axis: int, out: int, scale: float, how: Sampling) -> Tensor:
     """One axis of `x`, of `out` elements."""
-    length = dims(x)[axis]
+    length = fixed_size(x, axis)
     places = how.places(length, out, scale)
     if how.mode == "nearest":
         y = call("GatherV2", x, how.nearest_of(places, length), np.int32(axis))
@@ -154,37 +154,63 @@ def resize(
     if how.coordinates == "tf_crop_and_resize" and roi is not None:
         told = static(roi, "what is cropped").astype(np.float64)
         crops = list(zip(told[:count], told[count:], strict=True))
-    lengths = [dims(x)[axis] for axis in chosen]
-    ends, factors = _ends(lengths, scales, sizes, crops, keep_aspect_ratio_policy)
-    for axis, out, scale, crop in zip(chosen, ends, factors, crops, strict=True):
+    asked, by_size = _asked(scales, sizes), sizes is not None
+    changed = [i for i, axis in enumerate(chosen) if not _stays(x, axis, asked[i], by_size)]
+    lengths = [fixed_size(x, chosen[i]) for i in changed]
+    numbers = [_number(asked[i]) for i in changed]
+    crops = [crops[i] for i in changed]
+    ends, factors = _ends(lengths, numbers, by_size, crops, keep_aspect_ratio_policy)
+    for i, out, scale, crop in zip(changed, ends, factors, crops, strict=True):
         own = replace(how, crop=(float(crop[0]), float(crop[1])))
         cropped = how.coordinates == "tf_crop_and_resize"
-        if out != dims(x)[axis] or scale != 1 or cropped:
-            x = resampled(x, axis, out, scale, own)
+        if out != fixed_size(x, chosen[i]) or scale != 1 or cropped:
+            x = resampled(x, chosen[i], out, scale, own)
     return x
+
+
+def _asked(scales: Tensor | None, sizes: Tensor | None) -> Sequence[float | SizeOf]:
+    """The size of each axis, or else its scale."""
+    if sizes is None:
+        if scales is None:
+            raise UnloweredError("neither scales nor sizes")
+        return [float(one) for one in static(scales, "its scales").reshape(-1)]
+    told = known_in_part(sizes)
+    if told is None:
+        raise UnloweredError(f"its sizes {COMPUTED}")
+    return told
+
+
+def _stays(x: Tensor, axis: int, asked: float | SizeOf, by_size: bool) -> bool:
+    """Whether it is an axis that may be of any size, and is to be of that: a batch."""
+    if tuple(x.shape)[axis] is not None:
+        return False
+    return asked == (SizeOf(x.ref, axis) if by_size else 1)
+
+
+def _number(asked: float | SizeOf) -> float:
+    if isinstance(asked, SizeOf):
+        raise UnloweredError(f"its sizes {COMPUTED}")
+    return asked
 
 
 def _ends(
     lengths: Sequence[int],
-    scales: Tensor | None,
-    sizes: Tensor | None,
+    asked: Sequence[float],
+    by_size: bool,
     crops: Sequence[tuple[float, float]],
     policy: str,
 ) -> tuple[list[int], list[float]]:
     """How many elements each axis has then, and by what it grows."""
-    if sizes is not None:
-        told = static_ints(sizes, "its sizes")
+    if by_size:
+        told = [int(one) for one in asked]
         factors = [out / n for out, n in zip(told, lengths, strict=True)]
         if policy != "stretch":
             same = min(factors) if policy == "not_larger" else max(factors)
             factors = [same] * len(factors)
             told = [int(np.floor(same * n + 0.5)) for n in lengths]
         return told, factors
-    if scales is None:
-        raise UnloweredError("neither scales nor sizes")
-    by = [float(s) for s in static(scales, "its scales").reshape(-1)]
     parts = [n * (end - begin) for n, (begin, end) in zip(lengths, crops, strict=True)]
-    return [int(np.floor(n * s)) for n, s in zip(parts, by, strict=True)], by
+    return [int(np.floor(n * s)) for n, s in zip(parts, asked, strict=True)], [*asked]
 
 
 @lower("Upsample")
@@ -202,8 +228,9 @@ def upsample(
 
 def _scaled(x: Tensor, scales: Tensor | None, mode: str) -> Tensor:
     how = Sampling(mode, "asymmetric", "floor", -0.75, False, False, 0.0)
-    crops = [(0.0, 1.0)] * rank(x)
-    ends, factors = _ends(dims(x), scales, None, crops, "stretch")
-    for axis, (out, scale) in enumerate(zip(ends, factors, strict=True)):
-        x = resampled(x, axis, out, scale, how) if scale != 1 else x
+    for axis, asked in enumerate(_asked(scales, None)):
+        scale = _number(asked)
+        if scale != 1:
+            length = fixed_size(x, axis)
+            x = resampled(x, axis, int(np.floor(length * scale)), scale, how)
     return x

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
-from gradstep.core.lowering.onnx.onnx_known import known
+from gradstep.core.lowering.onnx.onnx_known import SizeOf, known, known_in_part
 from gradstep.core.lowering.onnx.onnx_operands import (
     Size,
     add_axis,
@@ -30,13 +31,34 @@ from gradstep.core.ops.build.builder import Tensor, call
 @lower("Reshape")
 def reshape_to(site: Site, x: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     """0 keeps a size, unless it is told to be 0."""
-    value = known(shape)
-    if value is None:
+    told = known_in_part(shape)
+    if told is None:
         return call("Reshape", x, shape if allowzero else _with_kept(x, shape))
-    parts: list[Size] = [int(one) for one in value.reshape(-1)]
-    if not allowzero:
-        parts = [size(x, i) if part == 0 else part for i, part in enumerate(parts)]
-    return reshape(x, parts)
+    own = [(part == 0 and not allowzero) or part == (x.ref, i) for i, part in enumerate(told)]
+    kept = [i for i, is_own in enumerate(own) if is_own]
+    if -1 in told and x.shape.rank is not None:
+        told[told.index(-1)] = _left(x, told, kept)
+    return reshape(x, [_size(x, shape, i, i in kept, part) for i, part in enumerate(told)])
+
+
+def _size(x: Tensor, shape: Tensor, place: int, is_kept: bool, told: int | SizeOf) -> Size:
+    """One of those that are asked for."""
+    if is_kept:
+        return size(x, place)
+    return told if isinstance(told, int) else cast(shape[place], DType.INT32)
+
+
+def _left(x: Tensor, told: Sequence[int | SizeOf], kept: Sequence[int]) -> int:
+    """The size that is told as -1, which follows from those that are not kept; still -1 where these
+    may be any. So where a batch may be of any size the others are not."""
+    rest = [length for axis, length in enumerate(x.shape) if axis not in kept]
+    others = [part for i, part in enumerate(told) if i not in kept and part != -1]
+    known_rest = [n for n in rest if n]
+    known_others = [part for part in others if isinstance(part, int) and part]
+    if len(known_rest) < len(rest) or len(known_others) < len(others):
+        return -1
+    whole, by = math.prod(known_rest), math.prod(known_others)
+    return whole // by if whole % by == 0 else -1
 
 
 def _with_kept(x: Tensor, shape: Tensor) -> Tensor:

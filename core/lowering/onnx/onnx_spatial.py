@@ -13,7 +13,8 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
-    dims,
+    fixed_size,
+    fixed_sizes,
     in_float32,
     rank,
     reshape,
@@ -44,7 +45,7 @@ def grid_sample(
     """x: [batch, channels, …]; the last axis of the grid has places from -1 to 1, the last axis of
     an image first. What comes out is a weighted sum of neighbours, to which a gradient goes as it
     does to the places."""
-    lengths, corners = dims(x)[2:], bool(align_corners)
+    lengths, corners = fixed_sizes(x, 2), bool(align_corners)
     places = [
         _place(grid[..., len(lengths) - 1 - axis], length, corners)
         for axis, length in enumerate(lengths)
@@ -185,7 +186,7 @@ def col2im(
         shape = [1] * (2 * count)
         shape[axis], shape[count + axis] = own.shape
         places = places + own.reshape(shape) * math.prod(whole[axis + 1 :])
-    rows, channels = size(x, 0), dims(x)[1] // math.prod(block)
+    rows, channels = size(x, 0), fixed_size(x, 1) // math.prod(block)
     flat = transpose(reshape(x, [rows, channels, places.size]), [2, 0, 1])
     total = call(
         "UnsortedSegmentSum",

@@ -13,7 +13,7 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     concat,
-    dims,
+    fixed_size,
     mixed,
     number,
     part,
@@ -49,16 +49,16 @@ def transformed(x: Tensor, axis: int, length: int | None, inverse: bool, oneside
     """One axis of `x`, cut or filled up to `length`; onesided: half of what is symmetric comes out,
     or goes in and real numbers come out."""
     from_half = inverse and onesided
-    own = dims(x)[axis]
+    own = fixed_size(x, axis)
     whole = length or (2 * (own - 1) if from_half else own)
     kind = x.dtype
     x = cast(_of_length(x, axis, whole // 2 + 1 if from_half else whole), DType.FLOAT64)
     last = rank(x) - 1
     real = part(x, last, 0, 1)
-    imaginary = part(x, last, 1, 2) if dims(x)[last] == 2 else None
+    imaginary = part(x, last, 1, 2) if fixed_size(x, last) == 2 else None
     sign = 1 if inverse else -1
-    cosine, sine = _waves(dims(x)[axis], whole // 2 + 1 if onesided and not inverse else whole,
-                          whole, sign)  # fmt: skip
+    waves = whole // 2 + 1 if onesided and not inverse else whole
+    cosine, sine = _waves(fixed_size(x, axis), waves, whole, sign)
     if from_half:
         twice = _twice(whole)
         cosine, sine = cosine * twice[:, None], sine * twice[:, None]
@@ -90,7 +90,7 @@ def _twice(whole: int) -> np.ndarray:
 
 
 def _of_length(x: Tensor, axis: int, length: int) -> Tensor:
-    own = dims(x)[axis]
+    own = fixed_size(x, axis)
     if own > length:
         return part(x, axis, 0, length)
     around = np.zeros((rank(x), 2), np.int32)
@@ -110,11 +110,11 @@ def stft(
 ) -> Tensor:
     """[batch, positions, 1 or 2] -> [batch, frames, frequencies, 2]."""
     hop = int(number(step, "how far apart frames are"))
-    total = dims(signal)[1]
+    total = fixed_size(signal, 1)
     if length is not None:
         each = int(number(length, "the length of a frame"))
     else:
-        each = total if window is None else dims(window)[0]
+        each = total if window is None else fixed_size(window, 0)
     if each > total or hop < 1:
         raise UnloweredError("a frame that is longer than the signal, or no step")
     starts = np.arange((total - each) // hop + 1) * hop

@@ -23,8 +23,10 @@ from gradstep.core.lowering.lowering_table import (
     Site,
     UnloweredError,
 )
-from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.lowering.onnx.onnx_known import PLAIN
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
+_LEFT_OUT = {*PLAIN, "Const", "Shape", "Size"}
 INPUTS, CAPTURED = "inputs", "captured"  # arguments: what it takes, what its graphs read besides
 
 
@@ -46,6 +48,7 @@ class OnnxLowering(Lowering):
         told = {name: value for name, value in args.items() if name != INPUTS}
         for name in told.keys() - self.takes - self.ignores:
             raise UnloweredError(f"its attribute {name} = {told[name]!r:.40}")
+        before = site.builder.size
         try:
             made = self.build(site, *given, **{n: v for n, v in told.items() if n in self.takes})
         except (TypeError, ArithmeticError, StopIteration) as error:
@@ -54,7 +57,24 @@ class OnnxLowering(Lowering):
         results = [made] if isinstance(made, Tensor) else [*made]
         if len(results) < len(site.node.outputs):
             raise UnloweredError(f"its output number {len(results) + 1}")
-        return results[: len(site.node.outputs)]
+        given_on = results[: len(site.node.outputs)]
+        _leave_out_unread(site.builder, before, given_on)
+        return given_on
+
+
+def _leave_out_unread(builder: GraphBuilder, before: int, results: Sequence[Tensor]) -> None:
+    """What was made and is read by nothing after all: a size that follows from the others, an
+    output that nobody asks for."""
+    if builder.branch is not None:
+        return
+    read, unread = {tensor.ref.op for tensor in results}, []
+    for name in reversed(builder.made_since(before)):
+        op = builder.operation(name)
+        if op.type in _LEFT_OUT and name not in read:
+            unread.append(name)
+        else:
+            read.update(op.control_inputs, (ref.op for ref in op.inputs if ref is not None))
+    builder.detach(unread)
 
 
 class OnnxTable(LoweringTable):

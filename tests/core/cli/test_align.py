@@ -46,7 +46,7 @@ def test_where_one_goes_on_alone_it_is_said(cli: Cli, tmp_path: Path) -> None:
     path.write_bytes(onnx_model())
     result = cli("align", path, TORCH)
     assert result.status == 0
-    assert "FILE goes on alone, with log_softmax/LogSoftmax." in result.out
+    assert "FILE goes on alone, with log_softmax/LogSoftmax and 1 more." in result.out
     assert "OTHER goes on alone, with loss/" in result.out
     assert " and 1 more." in result.out
 

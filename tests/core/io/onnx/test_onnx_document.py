@@ -58,7 +58,8 @@ def test_a_model_opens_and_runs(tmp_path: Path) -> None:
 
 def test_each_operator_is_one_scope_of_its_name(tmp_path: Path) -> None:
     graph = opened(tmp_path, onnx.model(MLP)).graph
-    found = {op.attrs["_foreign_scope"]: op.attrs["_foreign_op"] for op in graph if op.inputs}
+    marked = [op.attrs for op in graph if op.inputs and "_foreign_scope" in op.attrs]
+    found = {attrs["_foreign_scope"]: attrs["_foreign_op"] for attrs in marked}
     assert found == {
         "layer1/Gemm": "onnx.Gemm.20",
         "Relu": "onnx.Relu.20",
@@ -214,6 +215,63 @@ def test_functions_of_the_model_are_opened(tmp_path: Path) -> None:
     (y,) = results(document, x=np.float32([-1, 2]))
     np.testing.assert_array_equal(y, [-6, 4])
     assert any(op.name.startswith("twice/LeakyRelu/") for op in document.graph)
+
+
+# -- what it gives ---------------------------------------------------------------------------------
+
+
+def test_outputs_go_by_their_names_in_the_order_of_the_model(tmp_path: Path) -> None:
+    """One that is called as an operator is, one that an input is, and a constant."""
+    made = onnx.graph(
+        [
+            onnx.node("Add", "x w", "add", "add"),
+            onnx.node("Mul", "add w", "m", "mul"),
+            onnx.node("Constant", "", "two", value=np.float32([2])),
+        ],
+        {"x": ("float32", [2])},
+        {"m": ("float32", [2]), "add": ("float32", [2]), "x": ("float32", [2]),
+         "two": ("float32", [1]), "w": ("float32", [2])},
+        {"w": np.float32([3, 4])},
+    )  # fmt: skip
+    document = opened(tmp_path, onnx.model(made))
+    assert [ref.short for ref in document.fetches] == ["m", "add", "x", "two", "w"]
+    assert document.targets == ("m", "add", "x", "two", "w")
+    assert document.graph["add"].type == document.graph["m"].type == "Identity"
+    assert document.graph["x"].type == "Placeholder"
+    x = np.float32([1, 2])
+    m, add, same, two, w = results(document, x=x)
+    np.testing.assert_array_equal(m, (x + w) * w)
+    np.testing.assert_array_equal(add, x + w)
+    np.testing.assert_array_equal([*same, *two], [1, 2, 2])
+
+
+def test_a_name_of_an_output_that_another_has_gets_a_number(tmp_path: Path) -> None:
+    """Here names are of fewer letters, and small and capital ones alike."""
+    made = onnx.graph(
+        [onnx.node("Neg", "x", "X"), onnx.node("Abs", "x", "a:0"), onnx.node("Exp", "x", "a?0")],
+        {"x": ("float32", [2])},
+        {name: ("float32", [2]) for name in ("X", "a:0", "a?0")},
+    )
+    document = opened(tmp_path, onnx.model(made))
+    assert [ref.short for ref in document.fetches] == ["X_1", "a_0", "a_0_1"]
+    negative, size, power = results(document, x=np.float32([-1, 2]))
+    np.testing.assert_array_equal(negative, [1, -2])
+    np.testing.assert_array_equal(size, [1, 2])
+    np.testing.assert_allclose(power, np.exp([-1, 2]), rtol=1e-6)
+
+
+def test_two_outputs_that_are_the_same_are_two(tmp_path: Path) -> None:
+    call = onnx.node("Both", "x", "a b", "both")
+    call.domain = "mine"
+    made = onnx.graph([call], {"x": ("float32", [1])}, {n: ("float32", [1]) for n in "ab"})
+    proto = onnx.message("ModelProto")()
+    proto.ParseFromString(onnx.model(made))
+    proto.opset_import.add(domain="mine", version=1)
+    function = proto.functions.add(name="Both", domain="mine", input=["p"], output=["q", "q"])
+    function.node.append(onnx.node("Neg", "p", "q"))
+    function.opset_import.add(domain="", version=20)
+    a, b = results(opened(tmp_path, proto.SerializeToString()), x=np.float32([1]))
+    assert a == b == -1
 
 
 # -- files beside it -------------------------------------------------------------------------------
