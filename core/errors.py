@@ -40,6 +40,11 @@ class GradstepError(Exception):
         self.index = index
         self.hint = hint
 
+    @property
+    def place(self) -> str:
+        """The node that it is located at; "" for none, and where the message names it already."""
+        return self.node if self.node and self.node not in self.message else ""
+
     def at(self, node: str) -> GradstepError:
         """The same failure, located at `node` unless it already has a place."""
         if self.node is None:
@@ -70,7 +75,7 @@ class Interrupted(KeyboardInterrupt):
 
 def error_text(error: GradstepError) -> str:
     """An error in one line, and its hint in the next."""
-    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    place = f" (at {error.place})" if error.place else ""
     message = " ".join(error.message.split())
     return f"{message}{place}" + (f"\n  {error.hint}" if error.hint else "")
 

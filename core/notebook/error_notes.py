@@ -23,8 +23,8 @@ def add_notes() -> Iterator[None]:
 
 
 def _notes(error: GradstepError) -> Iterator[str]:
-    if error.node and error.node not in error.message:
+    if error.place:
         index = "" if error.index is None else f", element {[*error.index]}"
-        yield f"at:   {error.node}{index}"
+        yield f"at:   {error.place}{index}"
     if error.hint:
         yield f"hint: {error.hint}"

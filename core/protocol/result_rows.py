@@ -183,7 +183,7 @@ class MomentRow(msgspec.Struct, frozen=True, kw_only=True):
 
 class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
     """One of the things that led to a value; see
-    gradstep.core.autodiff.explain.missing_gradient.Link."""
+    gradstep.core.autodiff.explain.why_answer.Link."""
 
     node: str
     op: str
@@ -216,7 +216,7 @@ class TriedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """As in `gradstep why --json`; see
-    gradstep.core.autodiff.explain.missing_gradient.Explanation."""
+    gradstep.core.autodiff.explain.why_answer.WhyAnswer."""
 
     state: ExplainedState
     cause: str

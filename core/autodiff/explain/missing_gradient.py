@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from gradstep.core.autodiff.explain.assignment_paths import (
     find_assigned_variables,
@@ -15,58 +13,15 @@ from gradstep.core.autodiff.explain.gradient_paths import (
     find_flow_path,
     find_forward_path,
 )
+from gradstep.core.autodiff.explain.why_answer import WhyAnswer
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import infer_declared
 
-State = Literal["none", "zero", "nan", "inf", "ok"]
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One of the things that led to a value. node: the forward operation that it belongs to, or the
-    variable; op: the operation itself; operand: the tensor to blame, "" for none; run, position:
-    where the debugger stands once it is done, as `run_to` takes it; iterations: of loops, the
-    outermost first; text: what it did."""
-
-    node: str
-    op: str
-    cause: str
-    index: tuple[int, ...] | None
-    operand: str = ""
-    phase: str = "forward"
-    run: int | None = None
-    position: str = ""
-    iterations: tuple[tuple[int, str], ...] = ()
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
-           "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
-           "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
-           gradstep.core.checks.why.cause_table. Of a gradient that is "ok": "exploding",
-           "vanishing", "fitted" where the loss is next to its minimum, or "fed", where a feed cuts
-           the way.
-    node:  where it happens (a forward operation); index: in which element, if one can be named.
-    path:  operations from what is explained back to `node`, or to `wrt` when ok.
-    text:  what it is, why, and what to do, in plain sentences.
-    chain: what happened one after the other, the first of them what the rest of this says.
-    """
-
-    state: State
-    cause: str
-    node: str | None
-    index: tuple[int, ...] | None
-    path: tuple[str, ...]
-    text: str
-    chain: tuple[Link, ...] = ()
-
 
 def explain_none(
     graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef, whole: Graph
-) -> Explanation:
+) -> WhyAnswer:
     """Why d(of)/d(wrt) is None. graph: what of the forward graph has to do with them, one iteration
     of each loop written out in it, and `derived` its differentiation (see loop_inlining.py);
     whole: all of the forward graph, likewise with what is in its loops."""
@@ -75,17 +30,17 @@ def explain_none(
     dtype = infer_declared(derived.graph).types[of].dtype
     if not dtype.is_differentiable:
         text = f"{what}: {of.short} holds {dtype.value} values, which have no gradient."
-        return Explanation("none", "not_differentiable", of.op, None, (of.op,), text)
+        return WhyAnswer("none", "not_differentiable", of.op, text=text, path=(of.op,))
     if not paths and (assigning := find_assignments(whole, wrt.op, of.op)):
         return _assigned(whole, what, of, wrt, assigning)
     if not paths:
         text = f"{what}: no wire leads from {wrt.short} to {of.short}."
-        return Explanation("none", "unconnected", None, None, (), text)
+        return WhyAnswer("none", "unconnected", text=text)
     below = graph.takers(wrt.op)
     blocks = [edge for edge in derived.blocked if comes_from(graph, edge, below)]
     if not blocks:
         text = f"{what}: nothing between them has a gradient."
-        return Explanation("none", "not_differentiable", None, None, paths, text)
+        return WhyAnswer("none", "not_differentiable", text=text, path=paths)
     rank = {name: i for i, name in enumerate(graph.order)}
     edge = max(blocks, key=lambda e: (rank[e.op], -e.index))  # nearest to `of`: it hides the rest
     end = derived.blocked[edge]
@@ -97,7 +52,7 @@ def explain_none(
     text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {end.text}.{more}"
     cause = "assigned" if find_assigned_variables(graph, graph[edge.op]) else end.cause
     text += _NOT_ASSIGNED if cause == "assigned" else ""
-    return Explanation("none", cause, edge.op, None, _once(path), text)
+    return WhyAnswer("none", cause, edge.op, text=text, path=_once(path))
 
 
 _NOT_ASSIGNED = (
@@ -108,14 +63,14 @@ _NOT_ASSIGNED = (
 
 def _assigned(
     graph: Graph, what: str, of: TensorRef, wrt: TensorRef, assigning: Sequence[Operation]
-) -> Explanation:
+) -> WhyAnswer:
     """Nothing but an assignment leads from one to the other."""
     last = assigning[-1]
     (variable, *_) = find_assigned_variables(graph, last)
     start = f"{wrt.short} leads to {of.short} only by way of {variable}"
     text = f"{what}: {start}, which {last.name} ({last.type}) assigns.{_NOT_ASSIGNED}"
     path = (*find_forward_path(graph, variable, of.op), last.name)
-    return Explanation("none", "assigned", last.name, None, _once(path), text)
+    return WhyAnswer("none", "assigned", last.name, text=text, path=_once(path))
 
 
 def _once(path: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.explain.assignment_paths import find_assigned_variables
-from gradstep.core.autodiff.explain.missing_gradient import Link
+from gradstep.core.autodiff.explain.why_answer import Link
 from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.checks.why.explanation_words import (
     Index,

@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.autodiff.explain.dead_branch_gradients import find_untaken, say_why_untaken
 from gradstep.core.autodiff.explain.gradient_paths import find_flow_path
 from gradstep.core.autodiff.explain.loop_inlining import leave_out_loops, unroll_loops
-from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
+from gradstep.core.autodiff.explain.why_answer import Link, WhyAnswer
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.why import explanation_text
 from gradstep.core.checks.why.explanation_words import broadcast_index, subject, where
@@ -33,19 +33,19 @@ _EMPTY = "it is empty, as what it is asked for has no elements"
 # -- values ------------------------------------------------------------------------------------
 
 
-def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
+def explain_value(there: Recollection, ref: TensorRef) -> WhyAnswer:
     """Why a tensor is NaN, infinite or zero; or that it is not."""
     place = there.place(ref)
     array = None if place is None else there.read(place)
     if place is None or array is None:
         dead = there.dead(ref)
         text = f"{ref.short} has no value: {dead or 'it has not been computed in this run'}."
-        return Explanation("none", "untaken" if dead else "waiting", ref.op, None, (), text)
+        return WhyAnswer("none", "untaken" if dead else "waiting", ref.op, text=text)
     state = state_of(array)
     name = subject(ref.short, place.ran.within)
     if state == "ok":
         text = f"{name} {explanation_text.describe_range(array)}."
-        return Explanation("ok", "", None, None, (), text)
+        return WhyAnswer("ok", "", text=text)
     what = f"{name} is {WORDS[state]}"
     if state == "zero":
         return _told(there, state, what, _first_zero(there.zero_origins(ref)), [ref.op])
@@ -64,24 +64,24 @@ def _told(
     what: str,
     found: Sequence[Origin],
     path: Sequence[str],
-) -> Explanation:
+) -> WhyAnswer:
     """What was found as an explanation. path: of operations, up to the first that was found."""
     if not found:
         text = f"{what}, though nothing that leads there is."
-        return Explanation(state, "", None, None, _once(path), text)
+        return WhyAnswer(state, "", text=text, path=_once(path))
     links = tuple(explanation_text.link(x, there, first=i == 0) for i, x in enumerate(found))
     first = links[0]
     way = reversed([owner(op) for _, op in found[0].way])
     carried = explanation_text.describe_carry(found[0])
     told = "; ".join(filter(None, [first.text, carried, *(link.text for link in links[1:])]))
-    return Explanation(
+    return WhyAnswer(
         state,
         first.cause,
         first.node,
-        first.index,
-        _once(path if len(path) > 1 else [*path, *way, first.node]),
-        f"{what}: {told}.{explanation_text.fix(found[0])}",
-        links,
+        text=f"{what}: {told}.{explanation_text.fix(found[0])}",
+        index=first.index,
+        path=_once(path if len(path) > 1 else [*path, *way, first.node]),
+        chain=links,
     )
 
 
@@ -107,7 +107,7 @@ class GradientQuestion:
         self._level = self._flow.level(there.around(derived.gradients[wrt]))
         self._name = f"d {of.short} / d {wrt.short}"
 
-    def explanation(self) -> Explanation:
+    def explanation(self) -> WhyAnswer:
         """Why it is NaN, infinite or zero; or that it is not."""
         gradient = self._derived.gradients[self._wrt]
         array = self._there.array(gradient)
@@ -143,7 +143,7 @@ class GradientQuestion:
             return found
         return [before[0], *found[1:]] if first.kind == before[0].kind else found
 
-    def _without_value(self, gradient: TensorRef) -> Explanation:
+    def _without_value(self, gradient: TensorRef) -> WhyAnswer:
         if self._in_loop:
             reason = self._there.dead(gradient)
         else:
@@ -151,12 +151,12 @@ class GradientQuestion:
             reason = f"it is in a branch that was not taken because {why}" if why else ""
         if reason:
             text = f"{subject(self._name, self._level.iteration)} has no value: {reason}."
-            return Explanation("none", "untaken", self._wrt.op, None, (), text)
+            return WhyAnswer("none", "untaken", self._wrt.op, text=text)
         name = f"{self._name}{where(self._level.iteration)}"
         text = f"{name}: it exists; run the graph to see its value."
-        return Explanation("ok", "", None, None, self._path(self._wrt.op), text)
+        return WhyAnswer("ok", "", text=text, path=self._path(self._wrt.op))
 
-    def _ok(self, array: np.ndarray) -> Explanation:
+    def _ok(self, array: np.ndarray) -> WhyAnswer:
         if array.dtype.hasobject:  # what stands for no gradient of a tensor of texts
             size = "it holds texts, and no numbers"
         elif array.size:
@@ -171,19 +171,19 @@ class GradientQuestion:
         node = found.by[0][0] if found is not None and cause else None
         path = self._path(self._wrt.op)
         text = f"{self._name}{where(self._level.iteration)}: {size}{more}."
-        return Explanation("ok", cause, node, None, path, text)
+        return WhyAnswer("ok", cause, node, text=text, path=path)
 
-    def _zero(self, what: str) -> Explanation:
+    def _zero(self, what: str) -> WhyAnswer:
         there, of, wrt = self._there, self._of, self._wrt
         missed = None
         if not self._in_loop:  # there the way back is told of, iteration by iteration
             missed = find_untaken(self._graph, self._derived, of, wrt, there.array)
         if missed is not None:
             text = f"{what}: {missed.node} is in a branch that was not taken because {missed.why}."
-            return Explanation("zero", "untaken", missed.node, None, missed.path, text)
+            return WhyAnswer("zero", "untaken", missed.node, text=text, path=missed.path)
         found = sorted(self._flow.stoppers(wrt, self._level), key=_vagueness)
         if not found:
-            return Explanation("zero", "", wrt.op, None, self._path(wrt.op), f"{what}.")
+            return WhyAnswer("zero", "", wrt.op, text=f"{what}.", path=self._path(wrt.op))
         first = found[0]
         links = (
             explanation_text.stopper_link(first, self._operands(first), there),
@@ -194,8 +194,14 @@ class GradientQuestion:
         path = _once([*self._path(first.op.name), first.op.name])
         rooted = first.cause == "stationary" and len(links) > 1
         advice = "" if rooted else explanation_text.stopper_fix(first, links)
-        return Explanation(
-            "zero", first.cause, first.op.name, first.index, path, f"{text}{advice}", links
+        return WhyAnswer(
+            "zero",
+            first.cause,
+            first.op.name,
+            text=f"{text}{advice}",
+            index=first.index,
+            path=path,
+            chain=links,
         )
 
     def _operands(self, stopper: Stopper) -> list[np.ndarray | None]:

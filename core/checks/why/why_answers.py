@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gradstep.core.autodiff.explain import missing_gradient
 from gradstep.core.autodiff.explain.gradient_paths import find_flow_path, find_forward_path
 from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
+from gradstep.core.autodiff.explain.why_answer import Link, WhyAnswer
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.checks.why.backward_iterations import passed_by
 from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
@@ -94,22 +94,18 @@ class Explainer:
             found = replace(found, text=text)
         return _message(found)
 
-    def _in_a_loop(
-        self, session: DebugSession, loop: Operation, ref: TensorRef
-    ) -> missing_gradient.Explanation:
+    def _in_a_loop(self, session: DebugSession, loop: Operation, ref: TensorRef) -> WhyAnswer:
         """Of a loop that the session stands in, from a run of its own."""
         beside = self._beside(session.program.graph, [loop.output()])
         try:
             run_to_end(beside)
         except GradstepError as error:
             text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
-            return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
+            return WhyAnswer("none", "waiting", ref.op, text=text)
         there = self._recollected(beside)
         return self._otherwise(session, there, ref, ref.short) or explain_value(there, ref)
 
-    def _untouched(
-        self, session: DebugSession, ref: TensorRef
-    ) -> missing_gradient.Explanation | None:
+    def _untouched(self, session: DebugSession, ref: TensorRef) -> WhyAnswer | None:
         """Of a variable that no step of the program reads or writes; None of all else."""
         assert self._there is not None
         shown = self._there.again.array(session.view().value(ref))
@@ -119,17 +115,17 @@ class Explainer:
         said = describe_range(shown) if state == "ok" else f"is {WORDS[state]}"
         text = f"{ref.short} {said}; no step of this program reads or writes it."
         cause = "" if state == "ok" else "initial"
-        return missing_gradient.Explanation(state, cause, ref.op, None, (), text)
+        return WhyAnswer(state, cause, ref.op, text=text)
 
     def _otherwise(
         self, session: DebugSession, there: Recollection, ref: TensorRef, name: str
-    ) -> missing_gradient.Explanation | None:
+    ) -> WhyAnswer | None:
         """Where what the session shows of a loop that it stands in is not what a run of its own
         came to, as behind what was given by hand in there: that this is so. name: of the value."""
         shown, found = there.again.array(session.view().value(ref)), there.array(ref)
         if shown is None and session.timeline.link.seen.touches(session.stop.run):
             text = f"{name} is not computed yet, and hangs on what was given by hand in this run."
-            return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
+            return WhyAnswer("none", "waiting", ref.op, text=text)
         if not isinstance(shown, np.ndarray) or found is None:
             return None
         if not differing(shown, found).any():
@@ -139,11 +135,11 @@ class Explainer:
             "this loop, or is made of what was. Step out of the loop, and ask again."
         )
         state = state_of(shown)
-        return missing_gradient.Explanation(state, "changed", ref.op, None, (), text)
+        return WhyAnswer(state, "changed", ref.op, text=text)
 
     # -- gradients -------------------------------------------------------------------------------
 
-    def _recorded(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation | None:
+    def _recorded(self, y: TensorRef, x: TensorRef) -> WhyAnswer | None:
         """From the session's runs, if they compute this gradient, and have."""
         there, session = self._there, self._session
         if there is None or session is None:
@@ -162,7 +158,7 @@ class Explainer:
 
     def _within(
         self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef
-    ) -> missing_gradient.Explanation:
+    ) -> WhyAnswer:
         """Of a tensor in a loop, from a run of its own that computes all of `derived`."""
         if x in derived.gradients:
             return self._run(graph, derived, y, x)
@@ -173,10 +169,10 @@ class Explainer:
                 f"{name} is None: {x.op} (Switch) is the loop's own, and not differentiated by "
                 f"itself; ask of {passed.short}, which it passes on."
             )
-            return missing_gradient.Explanation("none", "not_differentiable", x.op, None, (), text)
+            return WhyAnswer("none", "not_differentiable", x.op, text=text)
         return explain_none(*unroll_loops(graph, derived), y, x, flatten_loops(graph))
 
-    def _asked(self, y: TensorRef, x: TensorRef) -> missing_gradient.Explanation:
+    def _asked(self, y: TensorRef, x: TensorRef) -> WhyAnswer:
         """From the graph, and from a run of its own."""
         here = self.here
         request = replace(here.request, of=(y,), wrt=(x,))
@@ -189,9 +185,7 @@ class Explainer:
             return explain_none(*unroll_loops(graph, derived), y, x, flatten_loops(here.graph))
         return self._cut(graph, y, x, self._run(graph, derived, y, x))
 
-    def _run(
-        self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef
-    ) -> missing_gradient.Explanation:
+    def _run(self, graph: Graph, derived: Differentiation, y: TensorRef, x: TensorRef) -> WhyAnswer:
         """From a run that computes just this, and the gradients on the way."""
         gradients = [ref for ref in derived.gradients.values() if ref.op in derived.graph]
         beside = self._beside(derived.graph, gradients)
@@ -200,7 +194,7 @@ class Explainer:
         except GradstepError as error:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
             path = find_flow_path(graph, derived, y, x)
-            return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
+            return WhyAnswer("ok", "", text=text + _said(error), path=path)
         there = self._recollected(beside)
         if self._session is not None and x.op not in graph:
             name, gradient = f"d {y.short} / d {x.short}", derived.gradients[x]
@@ -223,9 +217,7 @@ class Explainer:
         given, functions = self.here.given, self._functions
         return scratch_session(graph, fetches, given, functions, self._backend, start)
 
-    def _cut(
-        self, graph: Graph, y: TensorRef, x: TensorRef, found: missing_gradient.Explanation
-    ) -> missing_gradient.Explanation:
+    def _cut(self, graph: Graph, y: TensorRef, x: TensorRef, found: WhyAnswer) -> WhyAnswer:
         """With what is to be said of feeds that are in the way."""
         if x.op not in graph:  # in a loop
             return found
@@ -244,13 +236,13 @@ class Explainer:
             return replace(found, text=text)
         return replace(found, cause="fed", node=cut[0].op, text=text)
 
-    def _placed(self, found: missing_gradient.Explanation) -> missing_gradient.Explanation:
+    def _placed(self, found: WhyAnswer) -> WhyAnswer:
         """With places in the session's run, where it makes a step that only a run of its own was
         seen to make."""
         there = self._there
         steps = {} if there is None else there.run.plan.step_of
 
-        def placed(link: missing_gradient.Link) -> missing_gradient.Link:
+        def placed(link: Link) -> Link:
             step = None if link.run is not None or link.iterations else steps.get(link.op)
             if there is None or step is None:
                 return link
@@ -261,26 +253,23 @@ class Explainer:
 
 def _said(error: GradstepError) -> str:
     """Why there are no values to look at."""
-    place = f" (at {error.node})" if error.node and error.node not in error.message else ""
+    place = f" (at {error.place})" if error.place else ""
     way = f"; {error.hint}" if error.hint else ""
     return f" That fails: {error.message}{place}{way}."
 
 
-def _not_derived(
-    graph: Graph, y: TensorRef, x: TensorRef, broken: Problem
-) -> missing_gradient.Explanation:
+def _not_derived(graph: Graph, y: TensorRef, x: TensorRef, broken: Problem) -> WhyAnswer:
     """There is no gradient as long as an operation on the way cannot run."""
     at = next(iter(loops_around(graph, broken.node)), broken.node)
     text = f"d {y.short} / d {x.short} cannot be derived because of {broken.node}: {broken.text}"
-    return missing_gradient.Explanation(
+    return WhyAnswer(
         state="none",
         cause="broken",
         node=broken.node,
-        index=None,
         path=find_forward_path(graph, at, y.op),
         text=f"{text}. To go on, {broken.fix}." if broken.fix else f"{text}.",
     )
 
 
-def _message(found: missing_gradient.Explanation) -> Explanation:
+def _message(found: WhyAnswer) -> Explanation:
     return msgspec.convert(asdict(found), Explanation)

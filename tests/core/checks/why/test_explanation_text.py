@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.explain.missing_gradient import Link
+from gradstep.core.autodiff.explain.why_answer import Link
 from gradstep.core.checks.why.explanation_text import (
     norm,
     operands,
