@@ -56,8 +56,8 @@ def choose_run(
         return RunChoice(program.graph, program.initial, names)
     asked = whole_request(document).of
     own = [ref.short for ref in document.fetches or asked]
-    shown = [*own, *(t for t in program.targets if not asked)]
-    targets = program.targets if asked else ()
+    shown = own or [*program.targets]
+    targets = program.targets if own else ()
     return RunChoice(program.graph, program.initial, shown, targets, _left_out(program))
 
 

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import set_breakpoints
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, call_many
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -165,6 +168,21 @@ def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, s
     as_json = cli("run", TUTORIAL, *arguments, "--json")
     assert as_json.status == status
     assert set(as_json.json["error"]) >= {"type", "message", "node", "hint"}
+
+
+def test_a_document_that_says_what_it_gives_gives_that_alone(cli: Cli, tmp_path: Path) -> None:
+    """And runs the rest beside it, of which nothing need have a value: a branch is not taken."""
+    build = GraphBuilder()
+    x, p = build.placeholder("x", "float32", (2,)), build.placeholder("p", "bool", ())
+    no, yes = call_many("Switch", x, p, name="switch")
+    tf.identity(no, name="nobody_reads_it")
+    merged = call_many("Merge", no, tf.negative(yes), name="merge")
+    y = tf.identity(merged[0], name="y")
+    document = Document(graph=build.build(), fetches=(y.ref,))
+    path = tmp_path / "cond.gradstep"
+    gradstep_file.save(path, document)
+    found = cli("run", path, "--feed", "x=[1, 2]", "p=true", "--json").json["runs"][0]["fetches"]
+    assert {name: value["data"] for name, value in found.items()} == {"y": [-1, -2]}
 
 
 def test_a_graph_without_anything_to_run(cli: Cli, tmp_path: Path) -> None:
