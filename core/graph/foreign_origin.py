@@ -10,6 +10,7 @@ from gradstep.core.graph.model import Graph, Operation
 
 # Attributes; they say nothing of what is computed.
 FOREIGN_OP, FOREIGN_NAME, SOURCE_LINE = "_foreign_op", "_foreign_name", "_source"
+OWN_GRADIENT = "/own_gradient"  # how what has a backward of the model's own ends
 FROZEN = "_frozen"  # of a weight that PyTorch had no gradient of, since nobody asked for one
 
 

@@ -55,9 +55,10 @@ def angle(site: Site, y: Tensor, x: Tensor) -> Tensor:
 
 def times_log(site: Site, x: Tensor, y: Tensor) -> Tensor:
     """x log y, and 0 where x is, unless y is NaN. What comes back to x is 0 where x is 0 and y not
-    above it, and NaN comes back to y where both are 0."""
+    above it, or infinite, and NaN comes back to y where both are 0."""
     zero = call("Equal", x, scalar(x, 0))
-    none = call("LogicalAnd", zero, call("LessEqual", y, scalar(x, 0)))
+    no_slope = call("LogicalOr", call("LessEqual", y, scalar(x, 0)), call("IsInf", y))
+    none = call("LogicalAnd", zero, no_slope)
     found = call("Mul", x, call("Log", call("SelectV2", none, scalar(x, 1), y)))
     if not _meet(site, x, y):
         return found

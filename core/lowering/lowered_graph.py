@@ -15,6 +15,7 @@ from gradstep.core.graph.foreign_origin import (
     FOREIGN_OP,
     FOREIGN_SCOPE,
     FROZEN,
+    OWN_GRADIENT,
     SOURCE_LINE,
 )
 from gradstep.core.graph.model import Graph, Operation, TensorRef
@@ -215,7 +216,7 @@ class _GraphLowering:
             return
         tensors = [self._tensors[ref] for ref in refs]
         scope = self._done.scopes[function.outputs[-1].node].rpartition("/")[0]
-        name = f"{scope}/own_gradient" if scope else f"{key}/own_gradient"
+        name = f"{scope or key}{OWN_GRADIENT}"
         made = self._builder.op("IdentityN", *tensors, name=name)
         self._done.gradients[key] = made[0].ref.op, source.text
         for ref, tensor in zip(function.outputs, made, strict=False):

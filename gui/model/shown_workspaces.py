@@ -27,8 +27,13 @@ def add(window: ShowingWindow) -> None:
     _known.add(window)
 
 
+def windows() -> list[ShowingWindow]:
+    """Those that were added, and are there still."""
+    return [window for window in _known if isValid(window)]
+
+
 def others(workspace: Workspace) -> list[Workspace]:
     """What the other windows show, where they show a document; by its name."""
-    shown = [w.workspace for w in _known if isValid(w) and w.isVisible()]
+    shown = [window.workspace for window in windows() if window.isVisible()]
     found = [w for w in shown if w is not workspace and w.is_open]
     return sorted(found, key=lambda w: w.name)

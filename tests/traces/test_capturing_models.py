@@ -263,6 +263,23 @@ def test_a_weight_of_a_bounded_norm_is_named_with_the_cause(exporter: Any, tmp_p
     assert torch.equal(model.weight, before)
 
 
+@pytest.mark.parametrize(
+    "weight",
+    [
+        lambda: torch.nn.Parameter(torch.randn(3, 2)[:, 0]),
+        lambda: torch.nn.Parameter(torch.ones(1).expand(3)),
+    ],
+)
+def test_a_weight_that_does_not_lie_in_one_piece_is_captured(
+    exporter: Any, tmp_path: Path, weight: Callable[[], Any]
+) -> None:
+    model = Net(lambda net, x: (net.a(x) * net.c).sum())
+    model.c = weight()
+    model.register_buffer("d", torch.arange(6.0)[::2])
+    said, _ = opened(exporter, tmp_path / "net.gstrace", model, x())
+    assert not said["differ"]
+
+
 def test_noise_that_a_derivative_reads_gives_no_false_alarm(exporter: Any, tmp_path: Path) -> None:
     model = Net(lambda net, x: F.rrelu(net.a(x), training=True).pow(2).sum())
     said, _ = opened(exporter, tmp_path / "net.gstrace", model, x())

@@ -65,7 +65,7 @@ def _recognise(numeric: NumericGradient | None, cotangent: np.ndarray) -> str:
 
 
 def _same(result: np.ndarray, cotangent: np.ndarray, factor: np.ndarray) -> bool:
-    if kind_of(factor.dtype) != "f" or factor.shape != cotangent.shape:
+    if kind_of(factor.dtype) != "f" or not factor.shape == cotangent.shape == result.shape:
         return False
     trivial = np.allclose(factor, 1.0)
     return not trivial and np.allclose(result, cotangent * factor, rtol=1e-4, atol=1e-9)

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
 from gradstep.core.checks.gradients.recorded_tolerance import recorded_allowance, recorded_error
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import OWN_GRADIENT
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import widened
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
@@ -25,13 +27,13 @@ def recorded_disagreement(program: Program, expected: Collection[str] = ()) -> l
     """Of what is differentiated as it was recorded: an error for each weight with another gradient
     than there, beyond what two frameworks may be apart. One run, on this processor. Where the loss
     is another number, all else may be, too: that is said, and no more. expected: tensors whose
-    gradient the document says, as it is. Empty where nothing is known, and where the program does
-    not run."""
+    gradient the document says, as it is. Empty where nothing is known, where gradients are bent on
+    purpose, by stops and overrides, and where the program does not run."""
     recorded, request = program.recorded, program.request
     told = recorded is not None and (recorded.gradients or recorded.none)
     if recorded is None or not told or request.grad_ys:
         return []
-    if tuple(map(str, request.of)) != (recorded.of,):
+    if tuple(map(str, request.of)) != (recorded.of,) or _is_bent(request):
         return []
     try:
         with np.errstate(all="ignore"):
@@ -42,6 +44,13 @@ def recorded_disagreement(program: Program, expected: Collection[str] = ()) -> l
     if kept is not None and _differs(loss, kept.array, recorded):
         return [_other_numbers(recorded, loss, kept.array)]
     return [*_apart(program, recorded, found, expected)]
+
+
+def _is_bent(request: GradientRequest) -> bool:
+    """Whether gradients are others on purpose: a user's stops, and overrides but for those that are
+    what was recorded, a backward of the model's own."""
+    overrides = (o for o in request.overrides if o.enabled and not o.target.endswith(OWN_GRADIENT))
+    return bool(request.stops or request.stopped_edges or any(overrides))
 
 
 def _run(program: Program) -> tuple[dict[TensorRef, np.ndarray | None], np.ndarray]:

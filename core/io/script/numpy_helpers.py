@@ -68,8 +68,12 @@ HELPERS = {
     return found
 ''',
 }
-# Other words for what would overflow where the kernel does not.
-INSTEAD = {"Softmax": "softmax({0})", "LogSoftmax": "log_softmax({0})"}
+# Other words for what would overflow where the kernel does not, or make fractions of whole numbers.
+INSTEAD = {
+    "Softmax": "softmax({0})",
+    "LogSoftmax": "log_softmax({0})",
+    "FloorDiv": "np.floor_divide({0}, {1})",
+}
 
 
 def used_helpers(lines: Iterable[str]) -> Iterator[str]:

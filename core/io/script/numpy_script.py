@@ -6,6 +6,7 @@ Of a gradient what is in force is written: the ops' own rules, or the document's
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,10 @@ from gradstep.core.ops.declare.formula_text import formula_text
 
 WHAT = "a script for NumPy"
 _PULL = "gradient function "  # before the name of one that an operation of the script calls
+_SECOND = {  # what output 1 is that gradients of these read: of the loss by logits
+    "SoftmaxCrossEntropyWithLogits": "softmax({0}) - {1}",
+    "SparseSoftmaxCrossEntropyWithLogits": "softmax({0}) - one_hot({1}, np.shape({0})[-1], -1)",
+}
 _RESERVED = ("np", "types", "compute", *own.NAMES, *HELPERS)
 
 
@@ -52,6 +57,9 @@ class _Script(FlatScript):
         self.derived = _derived(document)
         self.backward = _backward(self.derived, document.graph)
         self._pulls = {op.name for op in self.backward if "counts" in op.attrs}
+        self._whole = self._pulls | {op.name for op in self.operations if op.type in _SECOND}
+        for ref in (*self.roots, *(op.output() for op in self.operations)):
+            _ = self.names[ref]  # before those of gradients, which may be as long
 
     def root(self, ref: TensorRef) -> str:
         return array_text(self.given[ref])
@@ -61,11 +69,12 @@ class _Script(FlatScript):
 
     def read_of_function(self) -> Iterable[TensorRef]:
         yield from self.starts
-        yield from (ref for op in self.backward for ref in input_refs(op))
+        if not isinstance(self._rules, str):
+            yield from (ref for op in self.backward for ref in input_refs(op))
 
     def statement(self, op: Operation) -> Iterator[str]:
         inputs = [self.names[ref] for ref in input_refs(op)]
-        require_first_outputs(input_refs(op), self._pulls, WHAT)
+        require_first_outputs(input_refs(op), self._whole, WHAT)
         token = str(op.attrs.get("token", ""))
         if op.name in self._pulls:
             item, counts = self.document.code[token[len(_PULL) :]], op.attrs["counts"]
@@ -85,22 +94,30 @@ class _Script(FlatScript):
         else:
             text = formula_text(op, inputs, HELPERS, WHAT)
             yield f"{self.names[op.output()]} = {text}"
+            if op.type in _SECOND and (second := op.output(1)) in self.results:
+                yield f"{self.names[second]} = {_SECOND[op.type].format(*inputs)}"
+
+    @cached_property
+    def _rules(self) -> list[str] | str:
+        """Lines that compute the gradients, by the rules in force; or why there are none."""
+        try:
+            return [line for op in self.backward for line in self.statement(op)]
+        except GradstepError as error:
+            return plain(error.message)
 
     def gradients(self) -> Iterator[str]:
         derived = self.derived
         assert derived is not None
         weights = self.names[self.starts[0]] if self.starts else "1.0"
-        why = ""
-        try:
-            rules = [line for op in self.backward for line in self.statement(op)]
-        except GradstepError as error:
-            rules, why = [], plain(error.message)
-            yield f"# the gradient by rules is left out: {why}"
-        yield from rules
+        left_out = isinstance(self._rules, str)
+        if left_out:
+            yield f"# the gradient by rules is left out: {self._rules}"
+        else:
+            yield from self._rules
         for x in self.document.request.wrt:
             holder = derived.gradients.get(x)
             text = "None" if holder is None else self.names[holder]
-            if not why:
+            if not left_out:
                 yield f"print({f'gradient by {x.short}'!r}, {text})"
             yield from self.differences(x, weights)
 

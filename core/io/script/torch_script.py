@@ -61,7 +61,7 @@ def gradients(ys, xs, weights):
     return [next(found) if x.requires_grad else None for x in xs]
 '''
 _HELPERS = {"over(": _OVER, "differences(": _DIFFERENCES, "gradients(": _GRADIENTS}
-_OTHER_FORMATS = "write one for TensorFlow (.py) or NumPy (.numpy.py)"
+_OTHER_FORMATS = "write one for TensorFlow (.py), which has every operation"
 _ROUNDS = "# PyTorch's gradient of {} is 0; TensorFlow has none there."
 _RESERVED = (
     "np",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.lowering.foreign_graph import ForeignGraph, ForeignNode, ForeignRef
@@ -31,7 +29,7 @@ class _Known:
     """Of a tensor of ours, what its framework said of it."""
 
     is_number: bool
-    gradient: np.ndarray | None
+    came_back: bool | None  # whether there was a gradient other than 0; None where that is not said
 
 
 class _Paths:
@@ -68,8 +66,8 @@ class _Paths:
 
     def _came_back(self, ref: TensorRef, before: set[str]) -> bool:
         known = self._known.get(ref)
-        if known is not None and known.gradient is not None:
-            return bool(known.gradient.any())
+        if known is not None and known.came_back is not None:
+            return known.came_back
         is_number = known is None or known.is_number
         return not self._is_told and is_number and ref.op in before
 
@@ -89,7 +87,7 @@ class _Paths:
         known = self._known.get(ref)
         if known is None:
             return True
-        return known.is_number and (known.gradient is None or bool(known.gradient.any()))
+        return known.is_number and known.came_back is not False
 
 
 def _known(graph: ForeignGraph, done: Lowered) -> Iterator[tuple[TensorRef, _Known]]:
@@ -98,7 +96,8 @@ def _known(graph: ForeignGraph, done: Lowered) -> Iterator[tuple[TensorRef, _Kno
             ref = done.tensors.get(ForeignRef(node.name, number))
             if ref is not None:
                 kind = kind_of(element_type(told.dtype).numpy) if told.dtype else "f"
-                yield ref, _Known(kind in "fc", told.gradient)
+                back = None if told.gradient is None else bool(told.gradient.any())
+                yield ref, _Known(kind in "fc", back)
 
 
 def in_words(nodes: Sequence[ForeignNode], framework: str) -> str:

@@ -241,17 +241,23 @@ def atan2(site: Site, self: Tensor, other: Tensor) -> Tensor:
 
 @lower("hypot")
 def hypot(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    squares = call("AddV2", *(call("Square", to_result(site, x)) for x in (self, other)))
-    return call("Pow", squares, scalar(squares, 0.5))
+    a, b = to_result(site, self), to_result(site, other)
+    top = call("StopGradient", call("Maximum", call("Abs", a), call("Abs", b)))
+    usual = call("LogicalAnd", call("IsFinite", top), call("Greater", top, scalar(top, 0)))
+    scale = call("SelectV2", usual, top, scalar(top, 1))  # squares of large numbers are infinite
+    squares = call("AddV2", *(call("Square", call("RealDiv", x, scale)) for x in (a, b)))
+    return call("Mul", call("Pow", squares, scalar(squares, 0.5)), scale)
 
 
 @lower("logaddexp")
 def logaddexp(site: Site, self: Tensor, other: Tensor) -> Tensor:
     a, b = to_result(site, self), to_result(site, other)
-    top = call("StopGradient", call("Maximum", a, b))
-    top = call("SelectV2", call("IsFinite", top), top, scalar(top, 0))
-    total = call("AddV2", *(call("Exp", call("Sub", x, top)) for x in (a, b)))
-    return call("AddV2", call("Log", total), top)
+    most = call("Maximum", a, b)
+    infinite = call("LogicalOr", call("IsInf", a), call("IsInf", b))
+    finite = [call("SelectV2", infinite, scalar(x, 0), x) for x in (a, b)]
+    top = call("StopGradient", call("Maximum", *finite))
+    total = call("AddV2", *(call("Exp", call("Sub", x, top)) for x in finite))
+    return call("SelectV2", infinite, most, call("AddV2", call("Log", total), top))
 
 
 @lower("xlogy", "special_xlogy")

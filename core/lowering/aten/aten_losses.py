@@ -70,7 +70,7 @@ def binary_cross_entropy(
     site: Site, self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor:
     known = site.value_of(self)
-    sure = known is not None and (known * (1 - known) < _SURE).any()
+    sure = known is None or bool((known * (1 - known) < _SURE).any())
     each = _of_sure(self, target) if sure else _between(target, call("Log", self), _log_not(self))
     return reduce_loss(each if weight is None else call("Mul", each, weight), reduction)
 

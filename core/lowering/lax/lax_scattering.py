@@ -82,21 +82,29 @@ def _scattered(
     if not slices.chosen:
         raise UnloweredError("slices that are all of it")
     places = coordinates(rows, slices)
+    can_meet = kind == "scatter" and _can_meet(rows, slices)
+    if inside is not None or can_meet:
+        turned = _with_a_row_more(turned)
     if inside is not None:
-        turned, places = _with_a_row_more(turned, places, inside)
-    if kind == "scatter" and _can_meet(rows, slices):
-        updates = _of_the_last(turned, places, updates)
+        places = _behind_unless(inside, turned, places)
+    if can_meet:
+        places = _behind_unless(_are_last(turned, places), turned, places)
     made = _written(kind, turned, places, updates)
     return transpose(part(made, 0, 0, dims(x)[order[0]]), inverse(order))
 
 
-def _with_a_row_more(x: Tensor, places: Tensor, inside: Tensor) -> tuple[Tensor, Tensor]:
-    """What is to be dropped goes to a row behind the others, which is cut off again."""
-    behind = np.zeros(dims(places)[-1], np.int32)
-    behind[0] = dims(x)[0]
-    wide = reshape(inside, [*dims(inside), *[1] * (rank(places) - rank(inside))])
+def _with_a_row_more(x: Tensor) -> Tensor:
+    """With a row behind the others, for what is to be dropped; it is cut off again."""
     around = [[0, 1], *[[0, 0]] * (rank(x) - 1)]
-    return call("Pad", x, np.array(around, np.int32)), call("SelectV2", wide, places, behind)
+    return call("Pad", x, np.array(around, np.int32))
+
+
+def _behind_unless(kept: Tensor, x: Tensor, places: Tensor) -> Tensor:
+    """The places, but those of what is not kept in the last row of `x`."""
+    behind = np.zeros(dims(places)[-1], np.int32)
+    behind[0] = dims(x)[0] - 1
+    wide = reshape(kept, [*dims(kept), *[1] * (rank(places) - rank(kept))])
+    return call("SelectV2", wide, places, behind)
 
 
 def _written(kind: str, x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
@@ -112,18 +120,14 @@ def _can_meet(rows: Tensor, slices: Slices) -> bool:
     return math.prod(axes) > 1
 
 
-def _of_the_last(x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
-    """The same updates, but that a gradient comes back only to those that stay: of several to one
-    place the last. Each has a number, and stays where no larger one is written."""
+def _are_last(x: Tensor, places: Tensor) -> Tensor:
+    """Of each update, whether it stays: of several to one place the last, to which alone a gradient
+    comes back. Each has a number, and stays where no larger one is written."""
     lengths, depth = dims(places)[:-1], dims(places)[-1]
-    if not (updates.dtype.is_floating or updates.dtype.is_complex):
-        return updates
     numbers = np.arange(1, math.prod(lengths) + 1, dtype=np.int32).reshape(lengths)
     none = np.zeros(dims(x)[:depth], np.int32)
     written = call("TensorScatterMax", x.builder.constant(none), places, numbers)
-    stays = call("Equal", call("GatherNd", written, places), numbers)
-    wide = reshape(stays, [*lengths, *[1] * (rank(updates) - len(lengths))])
-    return call("SelectV2", wide, updates, call("StopGradient", updates))
+    return call("Equal", call("GatherNd", written, places), numbers)
 
 
 def _product(ones: Tensor, places: Tensor, updates: Tensor) -> Tensor:

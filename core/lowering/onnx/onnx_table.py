@@ -74,7 +74,8 @@ def _leave_out_unread(builder: GraphBuilder, before: int, results: Sequence[Tens
             unread.append(name)
         else:
             read.update(op.control_inputs, (ref.op for ref in op.inputs if ref is not None))
-    builder.detach(unread)
+    if unread:
+        builder.detach(unread)
 
 
 class OnnxTable(LoweringTable):

@@ -212,6 +212,7 @@ class GraphBuilder(Surroundings):
 
     def detach(self, names: Collection[str]) -> Graph:
         """Take operations out, as a graph of their own: a loop's body. Their names stay taken."""
+        names = frozenset(names)
         operations = {n: self._operations[n] for n in self._made if n in names}
         self._made = [n for n in self._made if n not in operations]
         for name in operations:

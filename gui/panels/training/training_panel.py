@@ -240,6 +240,9 @@ class TrainingPanel(Panel):
             return self.tr("Of a training that is followed there is a map of gradient norms.")
         if followed:
             return self.tr("Followed from the next step on. Train, and the map appears here.")
+        program, measure = self.workspace.program, self.views.measure
+        if measure != "dead" and program is not None and program.gradients:
+            return self.tr("Nothing is followed yet: Follow > {}.").format(LAYERS[measure])
         return {
             "dead": self.tr("No run computes a Relu, so there are no units that could be dead."),
         }.get(self.views.measure, self.tr("No run computes the gradient of a variable."))

@@ -17,6 +17,16 @@ from tests.core.io.traces.test_lost_gradients import partly
 from tests.core.io.traces.written_traces import WrittenTrace
 
 
+def test_gradients_that_are_bent_on_purpose_are_not_held_against_those_recorded(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.gstrace"
+    path.write_bytes(_plain(2.0))
+    for bend in (["--stop", "loss/Mul"], ["--override", "Mul=Maximum"]):
+        found = cli("check", path, *bend, "--json").json
+        assert not [p for p in found["problems"] if p["code"] == "recorded-gradient"]
+
+
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_check_holds_gradients_against_those_recorded(
     cli: Cli, tmp_path: Path, saved: bool

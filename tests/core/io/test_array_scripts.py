@@ -70,6 +70,32 @@ def test_values_gradients_and_differences_are_what_the_debugger_has(name: str) -
         np.testing.assert_allclose(numbers(said["by differences, x"]), slope, rtol=1e-3, atol=1e-4)
 
 
+def test_the_second_output_of_a_loss_by_logits_is_written_where_its_gradient_reads_it() -> None:
+    document = read(FOLDER / "tutorial.gradstep")
+    session = DebugSession(derive(document, {}))
+    session.continue_()
+    said = printed(document)
+    for name in ("c", "k"):
+        slope = session.frame().gradient(name)
+        assert slope is not None
+        np.testing.assert_allclose(numbers(said[f"gradient by {name}"]), slope, rtol=1e-5)
+        np.testing.assert_allclose(numbers(said[f"by differences, {name}"]), slope, rtol=1e-3)
+
+
+@pytest.mark.slow
+def test_the_scripts_of_examples_run() -> None:
+    """But for those that are to fail, as the document does."""
+    ran = 0
+    for path in sorted(FOLDER.glob("*.gradstep")):
+        document = read(path)
+        with contextlib.suppress(GradstepError):
+            to_bytes(document, ".numpy.py")
+            ran += 1
+            with pytest.raises(IndexError) if "gather" in path.stem else contextlib.nullcontext():
+                printed(document)
+    assert ran > 30
+
+
 def overridden(source: str, kind: CodeKind) -> Document:
     document = of_block(lambda x: tf.square(x, name="planted"))
     request = replace(document.request, overrides=(Override("Mine", "planted", OverrideKind.OP),))
