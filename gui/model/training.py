@@ -95,6 +95,7 @@ class Training(QObject):
         self.steps, self.until = STEPS, ""
         self.epochs, self.by_epochs = EPOCHS, False
         self.curves: list[Curve] = []
+        self._aside: list[Curve] = []  # whose operations are not there, unless an undo brings them
         self.busy = False
         self.made = self.total = 0
         self.rate = 0.0
@@ -310,6 +311,7 @@ class Training(QObject):
     def _forget(self) -> None:
         """Another document."""
         self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
+        self._aside = []
         data = self._workspace.document.data
         self.epochs, self.by_epochs = (EPOCHS, False) if data is None else (data.epochs, True)
         self.patience, self.misread = 0, ""
@@ -335,16 +337,23 @@ class Training(QObject):
     def _follow_losses(self) -> None:
         """Follow what is minimized, unless the user has dropped it."""
         document = self._workspace.document
+        self._follow_graph(document.graph)
         losses = tuple(str(ref) for ref in self._minimized() if ref.op in document.graph)
         for name in losses:
             if name not in self._losses:
                 self.follow(self._loss_curve(TensorRef.parse(name)))
         self._losses = losses
         self._follow_validation()
-        known = [curve for curve in self.curves if not curve.op or curve.op in document.graph]
-        if len(known) < len(self.curves):
-            self.curves = known
         self.histograms.drop_lost(document.graph)
+
+    def _follow_graph(self, graph: Graph) -> None:
+        """Put curves aside whose operation is not there, until an undo brings it back."""
+        texts = {curve.text for curve in self.curves}
+        every = [*self.curves, *(curve for curve in self._aside if curve.text not in texts)]
+        there = [curve for curve in every if not curve.op or curve.op in graph]
+        self._aside = [curve for curve in every if curve.op and curve.op not in graph]
+        if there != self.curves:
+            self.curves = there
 
     def _follow_validation(self) -> None:
         """The losses over the rows that are held back, where there are such; unless the user has

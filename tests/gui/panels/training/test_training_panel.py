@@ -161,6 +161,22 @@ def test_a_condition_ends_it_or_is_said_to_be_wrong(
         assert panel.head.said.text() == ""
 
 
+def test_curves_come_back_with_what_they_are_of(bench: Any, panel: Any, qtbot: Any) -> None:
+    """A renamed variable is another; an undo brings back its curve, with its points."""
+    field = panel.findChild(QLineEdit, "training.steps")
+    panel.training.follow_layers("gradient")
+    field.setText("3")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not panel.training.busy and panel.training.made > 0)
+    before = [*panel.training.curves]
+    name = next(curve.op for curve in before if curve.family == "gradient")
+    commands.rename(bench.space, name, "renamed")
+    qtbot.waitUntil(lambda: name not in {curve.op for curve in panel.training.curves})
+    bench.space.undo_stack.undo()
+    qtbot.waitUntil(lambda: {*panel.training.curves} == {*before})
+    assert all(len(curve.points) for curve in before)
+
+
 def test_a_button_that_cannot_train_says_what_it_lacks(bench: Any, panel: Any, qtbot: Any) -> None:
     commands.set_optimizers(bench.space, [])
     qtbot.waitUntil(lambda: not panel.head.train.isEnabled())
