@@ -23,6 +23,14 @@ def fresh_scope(graph: Graph, wanted: str) -> str:
     return _free(wanted, _all_names(graph))
 
 
+def take_free_name(wanted: str, taken: set[str]) -> str:
+    """`wanted`, numbered if it is among the names `taken`, to which it is added; these are in small
+    letters."""
+    found = _free(wanted, taken)
+    taken.add(found.lower())
+    return found
+
+
 def names_of_copies(graph: Graph, names: Iterable[str]) -> dict[str, str]:
     """A free name for a copy of each operation. What is copied whole, a scope with all that is in
     it, gets another scope."""
@@ -31,8 +39,7 @@ def names_of_copies(graph: Graph, names: Iterable[str]) -> dict[str, str]:
     moved = _moved_scopes(graph, names)
     for name in names:
         around = next((s for s in (*parents(name), name) if s in moved), "")
-        copies[name] = _free(moved.get(around, "") + name[len(around) :], used)
-        used.add(copies[name].lower())
+        copies[name] = take_free_name(moved.get(around, "") + name[len(around) :], used)
     return copies
 
 
@@ -87,8 +94,7 @@ def _moved_scopes(graph: Graph, names: Collection[str]) -> dict[str, str]:
     used, moved = _all_names(graph), {}
     for scope in sorted(whole):
         if whole.isdisjoint(parents(scope)):
-            moved[scope] = _free(scope, used)
-            used.add(moved[scope].lower())
+            moved[scope] = take_free_name(scope, used)
     return moved
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.foreign_origin import (
     FOREIGN_NAME,
@@ -358,6 +358,8 @@ def _in_one_line(error: Exception) -> str:
     """What it says; with what it is, where nobody meant it to be read."""
     if isinstance(error, GradstepError):
         return str(error)
+    if not isinstance(error, ValueError | TypeError | KeyError | IndexError):  # of odd arguments
+        unforeseen("an operation could not be lowered", error)
     return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 

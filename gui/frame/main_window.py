@@ -102,15 +102,15 @@ class MainWindow(QMainWindow):
         from gradstep.gui.actions.action_set import ActionSet
         from gradstep.gui.actions.action_table import ACTIONS
         from gradstep.gui.canvas.scene.foreseen_scene import foresee_scene
-        from gradstep.gui.frame import open_windows
         from gradstep.gui.frame.document_files import Files
         from gradstep.gui.frame.window_commands import Views
+        from gradstep.gui.model import shown_workspaces
         from gradstep.gui.model.autosave import Autosave
         from gradstep.gui.model.file_watch import FileWatch
 
         self.workspace, self.look = workspace, workspace.theme
         workspace.reader.draw_ahead = foresee_scene
-        open_windows.add(self)
+        shown_workspaces.add(self)
         self.files = Files(workspace, self)
         self.actions_ = ActionSet(workspace, self, ACTIONS)
         self.autosave = Autosave(workspace, self)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from weakref import WeakSet
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
-from shiboken6 import isValid
 
 from gradstep.gui.frame.window_placement import place_beside
 from gradstep.gui.model import shown_workspaces
@@ -14,14 +12,7 @@ from gradstep.gui.model import shown_workspaces
 if TYPE_CHECKING:
     from gradstep.gui.frame.main_window import MainWindow
 
-_known: WeakSet[MainWindow] = WeakSet()
 _kept: dict[int, MainWindow] = {}  # what was opened from another window, which may close first
-
-
-def add(window: MainWindow) -> None:
-    """Keep a window in mind, and have others find what it shows, as long as it is there."""
-    _known.add(window)
-    shown_workspaces.add(window)
 
 
 def keep_all() -> None:
@@ -37,7 +28,8 @@ def end_all() -> None:
 
 
 def _furnished() -> list[MainWindow]:
-    return [w for w in _known if isValid(w) and w.is_furnished]
+    there = cast("list[MainWindow]", shown_workspaces.windows())  # no others are added
+    return [window for window in there if window.is_furnished]
 
 
 def show_beside(new: MainWindow, window: MainWindow) -> None:

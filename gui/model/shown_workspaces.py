@@ -1,4 +1,4 @@
-"""The workspaces that the windows of this program show: from one values are copied to another."""
+"""The windows of this program, and the workspaces that they show."""
 
 from __future__ import annotations
 

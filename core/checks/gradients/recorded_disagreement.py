@@ -18,9 +18,9 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import widened
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
 from gradstep.core.name_list import name_list
+from gradstep.core.program.recorded_remarks import TO_COMPARE
 
 _NAMED = 3  # weights, in a sentence
-_FIX = "hold them against each other: Device diff, with recorded"
 
 
 def recorded_disagreement(program: Program, expected: Collection[str] = ()) -> list[Problem]:
@@ -87,7 +87,7 @@ def _apart(
                 f"recorded it{_between(own, wanted)}{cause}"
             )
             severity: Severity = "warning" if ref.short in expected else "error"
-            yield Problem(ref.op, RECORDED_GRADIENT, text, _FIX, severity)
+            yield Problem(ref.op, RECORDED_GRADIENT, text, TO_COMPARE, severity)
 
 
 def _differs(
@@ -102,7 +102,7 @@ def _other_numbers(recorded: RecordedRun, loss: np.ndarray, wanted: np.ndarray) 
         "the gradients that were recorded are of other numbers, and are not held against these"
     )
     return Problem(
-        TensorRef.parse(recorded.of).op, RECORDED_GRADIENT, text, _FIX, severity="warning"
+        TensorRef.parse(recorded.of).op, RECORDED_GRADIENT, text, TO_COMPARE, severity="warning"
     )
 
 

@@ -69,7 +69,8 @@ class _Script(FlatScript):
 
     def read_of_function(self) -> Iterable[TensorRef]:
         yield from self.starts
-        if not isinstance(self._rules, str):
+        lines, _ = self._rules
+        if lines:
             yield from (ref for op in self.backward for ref in input_refs(op))
 
     def statement(self, op: Operation) -> Iterator[str]:
@@ -98,26 +99,25 @@ class _Script(FlatScript):
                 yield f"{self.names[second]} = {_SECOND[op.type].format(*inputs)}"
 
     @cached_property
-    def _rules(self) -> list[str] | str:
-        """Lines that compute the gradients, by the rules in force; or why there are none."""
+    def _rules(self) -> tuple[list[str], str]:
+        """Lines that compute the gradients, by the rules in force; and why there are none."""
         try:
-            return [line for op in self.backward for line in self.statement(op)]
+            return [line for op in self.backward for line in self.statement(op)], ""
         except GradstepError as error:
-            return plain(error.message)
+            return [], plain(error.message)
 
     def gradients(self) -> Iterator[str]:
         derived = self.derived
         assert derived is not None
         weights = self.names[self.starts[0]] if self.starts else "1.0"
-        left_out = isinstance(self._rules, str)
-        if left_out:
-            yield f"# the gradient by rules is left out: {self._rules}"
-        else:
-            yield from self._rules
+        rules, why = self._rules
+        if why:
+            yield f"# the gradient by rules is left out: {why}"
+        yield from rules
         for x in self.document.request.wrt:
             holder = derived.gradients.get(x)
             text = "None" if holder is None else self.names[holder]
-            if not left_out:
+            if not why:
                 yield f"print({f'gradient by {x.short}'!r}, {text})"
             yield from self.differences(x, weights)
 

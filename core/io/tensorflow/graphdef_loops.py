@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.free_names import take_free_name
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, require_sound
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.io.tensorflow.graphdef_frame_parts import FramePart, parallel_iterations, part_of
@@ -44,7 +45,7 @@ class _Loops:
     def __init__(self, frames: Frames) -> None:
         self.parts = {path: part_of(frames, path) for path in frames.paths}
         taken = {op.name.lower() for op in frames.graph}
-        self.names = {path: free_name(_scope(path[-1]), taken) for path in self.parts}
+        self.names = {path: take_free_name(_scope(path[-1]), taken) for path in self.parts}
         # Of each frame, in order: what stands in it, and the frames in it.
         self.content: dict[Path, list[Operation | Path]] = {(): []}
         captured = {op.name: path for path, part in self.parts.items() for op in part.captures}
@@ -141,13 +142,3 @@ def _last(ref: TensorRef | None, switches: Mapping[str, int], loop: str) -> Tens
 def _scope(frame: str) -> str:
     """How the While of a frame is called if it can be: "while/While" of "while/while_context"."""
     return f"{frame.rpartition('/')[0] or frame or 'while'}/While"
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    """`name`, numbered if it is among the names `taken`, to which it is added."""
-    candidate, count = name, 0
-    while candidate.lower() in taken:
-        count += 1
-        candidate = f"{name}_{count}"
-    taken.add(candidate.lower())
-    return candidate

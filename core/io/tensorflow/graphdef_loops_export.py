@@ -8,10 +8,10 @@ from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.free_names import take_free_name
 from gradstep.core.graph.loop import ACROSS, Loop, loop_of, within
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.tensorflow.graphdef_frames import ENTERS, EXITS, NEXTS, SWITCHES
-from gradstep.core.io.tensorflow.graphdef_loops import free_name
 from gradstep.core.ops.declare.attribute_kinds import attribute
 
 
@@ -82,7 +82,7 @@ class _Frame:
     def __post_init__(self) -> None:
         starts = self.op.inputs[: len(self.loop.variables)]
         self.scope = self.op.scope or self.op.name
-        self.name = free_name(self._frame_name(starts), self.named)
+        self.name = take_free_name(self._frame_name(starts), self.named)
         self.parallel = attribute(self.op, "parallel_iterations", int, 10)
         self.starts = [self._entered(i, ref) for i, ref in enumerate(starts)]
         self.added: dict[str, Operation] = {}  # inside
@@ -210,7 +210,7 @@ class _Frame:
         return made
 
     def _free(self, kind: str) -> str:
-        return free_name(f"{self.scope}/{kind}", self.taken)
+        return take_free_name(f"{self.scope}/{kind}", self.taken)
 
 
 def _kept(op: Operation) -> dict[str, Any]:

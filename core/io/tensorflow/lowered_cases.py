@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.free_names import collect_names
+from gradstep.core.graph.free_names import collect_names, take_free_name
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 
 SWITCH_N = "_SwitchN"
@@ -54,7 +54,7 @@ class _Plain:
         for way in range(ways - 1):
             if (index, way) not in self._other:
                 yield from self._compare(op, index, way)
-            name = self._free(f"{op.name}/Switch")
+            name = take_free_name(f"{op.name}/Switch", self._taken)
             inputs = (data, self._other[index, way])
             yield replace(op, name=name, type="Switch", inputs=inputs, attrs=attrs)
             self._waited.setdefault(op.name, name)
@@ -66,12 +66,15 @@ class _Plain:
         """Whether the number is not that of a way; what it is compared with waits for it, as it may
         be in a loop."""
         value = Constant(np.array(way, np.int32))
+        way_name, other_name = (
+            take_free_name(f"{op.name}/{part}", self._taken) for part in ("way", "NotEqual")
+        )
         one = Operation(
-            self._free(f"{op.name}/way"), "Const", control_inputs=(index.op,), device=op.device,
+            way_name, "Const", control_inputs=(index.op,), device=op.device,
             attrs={"value": value, "dtype": DType.INT32},
         )  # fmt: skip
         other = Operation(
-            self._free(f"{op.name}/NotEqual"), "NotEqual", (index, one.output()), device=op.device,
+            other_name, "NotEqual", (index, one.output()), device=op.device,
             attrs={"T": DType.INT32},
         )  # fmt: skip
         self._other[index, way] = other.output()
@@ -80,7 +83,7 @@ class _Plain:
     def _merges(self, op: Operation) -> Iterator[Operation]:
         *ways, last = op.inputs
         for number, way in reversed([*enumerate(ways)]):
-            name = self._free(f"{op.name}/Merge") if number else op.name
+            name = take_free_name(f"{op.name}/Merge", self._taken) if number else op.name
             yield replace(op, name=name, inputs=(way, last), attrs={**op.attrs, "N": 2})
             last = TensorRef(name)
 
@@ -98,11 +101,3 @@ class _Plain:
         for name in names:
             first = self._waited.get(name)
             yield name if first is None else first
-
-    def _free(self, name: str) -> str:
-        own, count = name, 0
-        while own.lower() in self._taken:
-            count += 1
-            own = f"{name}_{count}"
-        self._taken.add(own.lower())
-        return own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradstep.core.graph.model import TensorRef
@@ -34,7 +34,7 @@ class _Known:
 
 class _Paths:
     def __init__(self, graph: ForeignGraph, done: Lowered) -> None:
-        self._graph, self._done = graph, done
+        self._done = done
         self._known = dict(_known(graph, done))
         # Nodes before a function with a backward of its own have none, whatever came back.
         told = any(t.gradient is not None for node in graph.nodes for t in node.outputs)
@@ -50,38 +50,40 @@ class _Paths:
     def variables(
         self, nodes: Sequence[ForeignNode], loss: Sequence[TensorRef]
     ) -> dict[str, list[ForeignNode]]:
-        found: dict[str, list[ForeignNode]] = {}
-        before = self._before(loss)
-        for node in nodes:
+        before = self._behind({ref.op: {0} for ref in loss}).keys()
+        starts: dict[str, set[int]] = {}
+        for number, node in enumerate(nodes):
             outputs = self._outputs(node)
             if any(self._came_back(ref, before) for ref in outputs):
-                names = self._before(outputs)
-                for name in filter(names.__contains__, self._trained):
-                    found.setdefault(name, []).append(node)
-        return found
+                for ref in outputs:
+                    starts.setdefault(ref.op, set()).add(number)
+        behind = self._behind(starts)
+        through = {name: sorted(behind[name]) for name in self._trained if name in behind}
+        return {name: [nodes[number] for number in numbers] for name, numbers in through.items()}
 
     def _outputs(self, node: ForeignNode) -> list[TensorRef]:
         refs = (ForeignRef(node.name, number) for number, _ in enumerate(node.outputs))
         return [self._done.tensors[ref] for ref in refs if ref in self._done.tensors]
 
-    def _came_back(self, ref: TensorRef, before: set[str]) -> bool:
+    def _came_back(self, ref: TensorRef, before: Collection[str]) -> bool:
         known = self._known.get(ref)
         if known is not None and known.came_back is not None:
             return known.came_back
         is_number = known is None or known.is_number
         return not self._is_told and is_number and ref.op in before
 
-    def _before(self, refs: Sequence[TensorRef]) -> set[str]:
-        """The operations from which a gradient of `refs` may come back, through numbers."""
-        operations, seen = self._done.graph.operations, {ref.op for ref in refs}
-        waiting = [*seen]
-        while waiting:
-            op = operations[waiting.pop()]
-            for ref in op.inputs if op.type not in _STOPS else ():
-                if ref is not None and ref.op not in seen and self._may_pass(ref):
-                    seen.add(ref.op)
-                    waiting.append(ref.op)
-        return seen
+    def _behind(self, starts: Mapping[str, set[int]]) -> dict[str, set[int]]:
+        """The operations to which a gradient may come back through numbers, and from which of the
+        `starts`: these by their operations. All in one pass."""
+        found = {name: {*numbers} for name, numbers in starts.items()}
+        graph = self._done.graph
+        for name in reversed(graph.order):
+            op = graph[name]
+            if name in found and op.type not in _STOPS:
+                for ref in op.inputs:
+                    if ref is not None and self._may_pass(ref):
+                        found.setdefault(ref.op, set()).update(found[name])
+        return found
 
     def _may_pass(self, ref: TensorRef) -> bool:
         known = self._known.get(ref)

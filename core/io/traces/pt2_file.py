@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.free_names import take_free_name
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.traces.aliases import Aliases
@@ -287,13 +288,8 @@ class _Program:
                 yield ForeignResult("update", self._found[name], own)
 
     def _unique(self, name: str) -> str:
-        own = base = "/".join(_UNFIT.sub("_", part) or "_" for part in name.split("/"))
-        count = 0
-        while own.lower() in self._taken:
-            count += 1
-            own = f"{base}_{count}"
-        self._taken.add(own.lower())
-        return own
+        fit = "/".join(_UNFIT.sub("_", part) or "_" for part in name.split("/"))
+        return take_free_name(fit, self._taken)
 
 
 def _type_in(body: Mapping[str, Any], name: str) -> ForeignTensor:

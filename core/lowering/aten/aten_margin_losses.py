@@ -21,13 +21,9 @@ def _at_least_0(x: Tensor) -> Tensor:
     return call("Maximum", x, scalar(x, 0))
 
 
-def _where(target: Tensor, is_: int, x: Tensor) -> Tensor:
-    """0 elsewhere."""
-    return call("SelectV2", call("Equal", target, scalar(target, is_)), x, scalar(x, 0))
-
-
-def _where_not(target: Tensor, is_: int, x: Tensor) -> Tensor:
-    return call("SelectV2", call("NotEqual", target, scalar(target, is_)), x, scalar(x, 0))
+def _where(target: Tensor, holds: str, number: int, x: Tensor) -> Tensor:
+    """`x` where the target is "Equal", or "NotEqual", to a number, and 0 elsewhere."""
+    return call("SelectV2", call(holds, target, scalar(target, number)), x, scalar(x, 0))
 
 
 @lower("triplet_margin_loss")
@@ -65,8 +61,8 @@ def cosine_embedding_loss(
 
     squares = [call("AddV2", summed(x, x), scalar(x, _NO_COSINE)) for x in (input1, input2)]
     cosine = call("RealDiv", summed(input1, input2), call("Sqrt", call("Mul", *squares)))
-    alike = _where(target, 1, call("Sub", np.ones((), cosine.dtype.numpy), cosine))
-    other = _where(target, -1, _at_least_0(call("Sub", cosine, scalar(cosine, margin))))
+    alike = _where(target, "Equal", 1, call("Sub", np.ones((), cosine.dtype.numpy), cosine))
+    other = _where(target, "Equal", -1, _at_least_0(call("Sub", cosine, scalar(cosine, margin))))
     return reduce_loss(call("AddV2", alike, other), reduction)
 
 
@@ -89,8 +85,8 @@ def hinge_embedding_loss(
     site: Site, self: Tensor, target: Tensor, margin: float = 1, reduction: int = 1
 ) -> Tensor:
     short = _at_least_0(call("Sub", scalar(self, margin), self))
-    both = call("AddV2", _where_not(target, 1, short), _where_not(target, -1, self))
-    return reduce_loss(both, reduction)
+    parts = _where(target, "NotEqual", 1, short), _where(target, "NotEqual", -1, self)
+    return reduce_loss(call("AddV2", *parts), reduction)
 
 
 @lower("multi_margin_loss")
@@ -105,13 +101,13 @@ def multi_margin_loss(
 ) -> Tensor:
     """Of every class but the wanted one, by how much it comes too near to that."""
     hot = _hot(target, size_at(self, -1))
-    wanted = _summed(call("SelectV2", hot, self, scalar(self, 0)), keep=True)
+    wanted = _summed(call("SelectV2", hot, self, scalar(self, 0)))
     short = call("Relu", call("AddV2", call("Sub", self, wanted), scalar(self, margin)))
     short = short if p == 1 else call("Square", short)
     each = call("SelectV2", hot, scalar(self, 0), short)
     if weight is not None:
         each = call("Mul", each, add_axis(call("GatherV2", weight, target, np.int32(0)), -1))
-    return reduce_loss(_mean(each, -1), reduction)
+    return reduce_loss(_mean(each), reduction)
 
 
 @lower("multilabel_margin_loss", "multilabel_margin_loss_forward")
@@ -125,13 +121,13 @@ def multilabel_margin_loss(
     counts = add_axis(call("NotEqual", counts, zero), -1)  # [.., targets, 1]
     hot = call("LogicalAnd", _hot(target, size_at(self, -1)), counts)  # [.., targets, classes]
     row = add_axis(self, rank(self) - 1)
-    wanted = _summed(call("SelectV2", hot, row, scalar(self, 0)), keep=True)
+    wanted = _summed(call("SelectV2", hot, row, scalar(self, 0)))
     short = call("Relu", call("AddV2", call("Sub", row, wanted), scalar(self, 1)))
     others = call("LogicalNot", call("Any", hot, np.array([rank(self) - 1], np.int32),
                                      keep_dims=True))  # fmt: skip
     each = call("SelectV2", call("LogicalAnd", counts, others), short, scalar(self, 0))
     of_targets = call("Sum", each, np.array([rank(self) - 1], np.int32))
-    loss = reduce_loss(_mean(of_targets, -1), reduction)
+    loss = reduce_loss(_mean(of_targets), reduction)
     rest = range(1, len(site.node.outputs))
     return [loss, *(site.constant(site.recorded(i)) for i in rest)]
 
@@ -141,9 +137,10 @@ def _hot(target: Tensor, classes: int) -> Tensor:
     return call("OneHot", target, np.int32(classes), np.True_, np.False_)
 
 
-def _summed(x: Tensor, keep: bool = False) -> Tensor:
-    return reduced("Sum", x, rank(x) - 1, keep)
+def _summed(x: Tensor) -> Tensor:
+    """Over the last axis, which stays."""
+    return reduced("Sum", x, rank(x) - 1, True)
 
 
-def _mean(x: Tensor, axis: int) -> Tensor:
-    return reduced("Mean", x, axis % rank(x), False)
+def _mean(x: Tensor) -> Tensor:
+    return reduced("Mean", x, rank(x) - 1, False)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.kinked_functions import larger, relu, smaller
+from gradstep.core.lowering.kinked_functions import flat, larger, relu, smaller
 from gradstep.core.lowering.lax.lax_operands import cast, operands, scalar, tensor
 from gradstep.core.lowering.lax.lax_table import lower
 from gradstep.core.lowering.lowering_table import Build, Site, UnloweredError
@@ -104,7 +102,7 @@ def exp2(site: Site, x: Any) -> Tensor:
 def integer_power(site: Site, x: Any, y: int) -> Tensor:
     x = tensor(site, x)
     if y == 0:  # whose slope is 0 everywhere, where that of the power is NaN at 0
-        return call("SelectV2", np.True_, scalar(x, 1), x)
+        return flat(call("OnesLike", x), x)
     simple = {1: "Identity", 2: "Square"}.get(y)
     return call("Pow", x, scalar(x, y)) if simple is None else call(simple, x)
 
@@ -218,7 +216,7 @@ def incomplete_beta(site: Site, operands: list[Any]) -> Tensor:
     return call("Betainc", *_operands(site, *operands))
 
 
-_operands = operands
+_operands = operands  # JAX calls an argument so
 
 
 @lower("max")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
+from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_activations import elu, hard_sigmoid, thresholded_relu
 from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
@@ -168,8 +168,7 @@ def _halves(b: Tensor | None, way: int) -> list[Tensor | None]:
 
 def _gates(x: Tensor, count: int) -> list[Tensor]:
     """[batch, gates x units], gate by gate; the batch may be of any size."""
-    (width,) = fixed(tuple(x.shape)[1:])
-    each = width // count
+    each = fixed_size(x, 1) // count
     return [part(x, 1, i * each, (i + 1) * each) for i in range(count)]
 
 

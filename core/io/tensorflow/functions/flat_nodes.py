@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.free_names import take_free_name
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.tensorflow.graphdef_attributes import write_attribute
 from gradstep.core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, message
@@ -36,12 +37,7 @@ class FlatNodes:
 
     def free(self, name: str) -> str:
         """`name`, numbered if it is taken; nobody else gets it."""
-        candidate, count = name, 0
-        while candidate.lower() in self._taken:
-            count += 1
-            candidate = f"{name}_{count}"
-        self._taken.add(candidate.lower())
-        return candidate
+        return take_free_name(name, self._taken)
 
     def keep(self, node: Any) -> None:
         """One as it is. Raises OverBudgetError."""
