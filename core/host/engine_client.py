@@ -162,8 +162,10 @@ class EngineClient:
         assert self._connection is not None
         return self._connection
 
-    def _heard(self, event: Message) -> None:
+    def _heard(self, connection: Connection, event: Message) -> None:
         with self._lock:
+            if connection is not self._connection:
+                return  # the process was replaced
             self._journal = self._journal.on_the_way(event)
         self._on_event(event)
 

@@ -40,9 +40,9 @@ _CHUNK = 1 << 16  # bytes of standard error that are looked at together
 
 
 class Connection:
-    """A running engine. `on_event` gets what it sends unasked; `on_end` is called once, after
-    the last callback, with why it ended. Both come on threads of the connection. remote: where it
-    is, on another machine; then `files` are lent to it.
+    """A running engine. `on_event` gets the connection and what it sends unasked; `on_end` is
+    called once, after the last callback, with the connection and why it ended. Both come on threads
+    of the connection. remote: where it is, on another machine; then `files` are lent to it.
 
     Raises GradstepError (EngineDied) when the process cannot be started.
     """
@@ -50,7 +50,7 @@ class Connection:
     def __init__(
         self,
         argv: Sequence[str],
-        on_event: Callable[[Message], None],
+        on_event: Callable[[Connection, Message], None],
         on_end: Callable[[Connection, GradstepError], None],
         remote: RemoteEngine | None = None,
         files: LentFiles | None = None,
@@ -65,7 +65,7 @@ class Connection:
         self._broken: GradstepError | None = None  # why it was given up
         self._unread: GradstepError | None = None  # what came and cannot be understood
         self._events = 0
-        self._outlet = Outlet(lambda event: _call(on_event, event), _MOST)
+        self._outlet = Outlet(lambda event: _call(on_event, self, event), _MOST)
         self._last = LastLines()
         self._sent: dict[int, float] = {}  # when requests were, where the log is to say it
         self._recorder = start_recording()

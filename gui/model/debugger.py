@@ -120,7 +120,8 @@ class Debugger(QObject):
         self._told: Document | None = None  # what the program is of
         self._given = EngineDocument()
         self._followed = FollowedProgram()
-        self._opening = 0  # how often it was, without an answer yet
+        self._opening: set[object] = set()  # for each time that it was, without an answer yet
+        self._breaking: set[object] = set()  # and for each time that it was told breakpoints
         self._edited = 0.0  # when
         self._has_edit = False  # that the engine was not given, nor need be, as far as one knows
         self._life = 0  # of the document: another for another one
@@ -212,7 +213,7 @@ class Debugger(QObject):
             return
         if old is not None and new is not None and not same_run(old, new):
             self._shown = new
-            self._bridge.send(breakpoints_of(new), (), self._set)
+            self._set_breakpoints(new)
         self._expect_nothing()
         if self._has_edit and not self._opening:
             self.kept.emit()
@@ -230,7 +231,7 @@ class Debugger(QObject):
             return
         if not self._suits():
             self._bridge.replace(self._permission is Permission.CONFINED)
-            self._opening = 0
+            self._expect_no_answers()
             self.ask_devices()
             self._given.forget()
             keep_position = False
@@ -242,10 +243,12 @@ class Debugger(QObject):
             recorded_limit=settings().recording_limit,
         )
 
-        asked, life = time.monotonic(), self._life
+        asked, life, this = time.monotonic(), self._life, object()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            self._opening -= 1
+            if this not in self._opening:
+                return  # another process was given it meanwhile
+            self._opening.remove(this)
             self._answered = time.monotonic() - asked
             if isinstance(reply, Opened | Edited):
                 self._held = life
@@ -262,13 +265,27 @@ class Debugger(QObject):
         look = structs.replace(self._look(), ops=self.notations.wanted)
         message, buffers = self._given.give(document, request, look)
         self._shown = document
-        self._opening += 1
+        self._opening.add(this)
         self._bridge.send(message, buffers, answered)
 
-    def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
-        if _is_death(reply):
-            self._shown = None
-        self._complain(reply)
+    def _set_breakpoints(self, document: Document) -> None:
+        this = object()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if this not in self._breaking:
+                return
+            self._breaking.remove(this)
+            if _is_death(reply):
+                self._shown = None
+            self._complain(reply)
+
+        self._breaking.add(this)
+        self._bridge.send(breakpoints_of(document), (), answered)
+
+    def _expect_no_answers(self) -> None:
+        """What was given to a process that is replaced is given to the next one."""
+        self._opening.clear()
+        self._breaking.clear()
 
     def _opened(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, OtherRevision):
@@ -471,7 +488,8 @@ class Debugger(QObject):
     def _replace_engine(self, replace: Callable[[Answer], None]) -> None:
         """Another process, which is led to where the one before it stood, and is given what that
         had not taken. In another document than that had, one stands nowhere yet."""
-        unanswered, self._opening = self._opening, 0
+        unanswered = bool(self._opening or self._breaking)
+        self._expect_no_answers()
         stands = self._held == self._life
         if not stands:
             self._bridge.forget()

@@ -12,6 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     CheckExpectations,
@@ -26,8 +27,10 @@ from gradstep.core.protocol.messages import (
     DrawLines,
     DrawTensor,
     Edit,
+    ErrorInfo,
     ExaminePrecision,
     Expect,
+    Failed,
     FindBroken,
     FindElement,
     FindMoments,
@@ -78,6 +81,10 @@ LOOKING = (
     Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose
 )  # what is recorded; done in no time, and nothing to wait for
 
+_REPLACED = ErrorInfo(
+    type="EngineDied", message="the engine was restarted before it answered", hint="ask again"
+)
+
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
 
@@ -98,7 +105,8 @@ class EngineBridge(QObject):
         self.death: GradstepError | None = None  # why the last one ended, unasked
         self._closed = False
         self._waiting: list[Message] = []  # requests without a reply yet, in their order
-        self._news, self._replies = ThreadCalls(self), ThreadCalls(self)
+        self._engine = 0  # the number of the process that is asked
+        self._news, self._replies, self._replays = (ThreadCalls(self) for _ in range(3))
         told, ended = self._news.keep(self.event_received.emit), self._news.keep(self._ended)
         self._client = EngineClient(engine, told, ended)
         self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
@@ -172,17 +180,20 @@ class EngineBridge(QObject):
     def send(
         self, message: Message, buffers: Sequence[Buffer] = (), then: Answer = _ignore
     ) -> None:
-        """Ask without waiting; `then(reply, buffers)` is called on the main thread, also with
-        Failed."""
+        """Ask without waiting; `then(reply, buffers)` is called on the main thread, once, also with
+        Failed: that is so, too, where the process ends or is replaced before it answers."""
         self._waiting.append(message)
         if self.doing and not self._blink.isActive():
             self._blink.start()
 
-        answered = self._replies.keep(partial(self._answered, message, then), once=True)
+        answered = self._replies.keep(
+            partial(self._answered, self._engine, message, then), once=True
+        )
         try:
             self._client.send(message, buffers, answered)
-        except GradstepError as error:
+        except GradstepError as error:  # no process could be started
             self._bury(error)
+            answered(Failed(error=info_of(error)), ())
 
     @property
     def confined(self) -> bool:
@@ -207,11 +218,13 @@ class EngineBridge(QObject):
 
     def restart(self, then: Answer) -> None:
         """A new process, led to where the old one stood; `then` gets every reply on the way."""
-        self._replies.forget()
+        self._engine += 1
+        self._replays.forget()
         self._waiting.clear()
         self._set_state("starting")
         try:
-            self._client.restart(self._replies.keep(partial(self._answered, None, then)))
+            answered = partial(self._answered, self._engine, None, then)
+            self._client.restart(self._replays.keep(answered))
         except GradstepError as error:
             self._bury(error)
 
@@ -223,17 +236,23 @@ class EngineBridge(QObject):
         """End the process for good."""
         self._closed = True
         self._blink.stop()
-        self._news.forget()
-        self._replies.forget()
+        for calls in (self._news, self._replies, self._replays):
+            calls.forget()
         self._client.close()
 
     def _answered(
         self,
+        engine: int,
         asked: Message | None,
         then: Answer,
         reply: Message,
         received: tuple[Buffer, ...],
     ) -> None:
+        """engine: which process was asked. What one said that is replaced by now is of no run that
+        there is any more."""
+        if engine != self._engine:
+            then(Failed(error=_REPLACED), ())
+            return
         before = self.doing
         self._waiting = [message for message in self._waiting if message is not asked]
         if self.state != "dead":
