@@ -18,5 +18,11 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_escape, text)
 
 
+def writable(text: str) -> str:
+    """`text` with an escape for what UTF-8 has no bytes for: half of a pair of surrogates, as names
+    of files have it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found.group()):04x}"

@@ -156,7 +156,7 @@ class Worker:
         if isinstance(reply, GaveWay) and isinstance(packet.message, Question):
             self._gave_way.append((packet.message, packet.request))
         else:
-            size = self._send(reply, buffers, packet.request)
+            size = self._reply(reply, buffers, packet.request)
         if kinds:
             self._tell_given_up(kinds)
         if _log.isEnabledFor(logging.DEBUG):
@@ -169,6 +169,18 @@ class Worker:
                 size,
                 1000 * (time.perf_counter() - start),
             )
+
+    def _reply(self, message: Message, buffers: tuple[framing.Buffer, ...], request: int) -> int:
+        """Bytes that it took. Of what cannot be written nothing is, and the answer is why."""
+        try:
+            return self._send(message, buffers, request)
+        except OSError:
+            raise
+        except GradstepError as error:
+            failed = info_of(error)
+        except Exception as error:  # as what no encoding has
+            failed = unexpected_error(error)
+        return self._send(Failed(error=failed), (), request)
 
     def _is_awaited(self, kinds: Sequence[type[Request]]) -> bool:
         """Whether a request of one of these waits."""

@@ -27,7 +27,9 @@ SECONDS = 300  # that a file may take; a graph of 100,000 nodes takes about ten
 _DYING = 2.0  # seconds that the process has to end by itself, once it says no more
 ROOT = Path(__file__).resolve().parents[2]
 # What of the environment it needs to start; nobody's keys and addresses are among it.
-_ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
+_ENVIRONMENT = (
+    "PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "TMPDIR",
+)  # fmt: skip
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each maps memory of its own
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.problems import Problem
 from gradstep.core.protocol.messages import ErrorInfo, ProblemInfo
+from gradstep.core.visible_text import writable
 
 
 def info_of(error: GradstepError) -> ErrorInfo:
     """`error` as a record that can be sent, and shown as JSON."""
     return ErrorInfo(
         type=error.kind,
-        message=error.message,
+        message=writable(error.message),  # which may be words of the user's Python
         node=error.node,
         index=None if error.index is None else list(error.index),
-        hint=error.hint,
+        hint=writable(error.hint),
     )
 
 

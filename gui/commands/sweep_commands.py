@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.atomic_write import replace_file
-from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
 
 _OPENED = "opened"  # folder of the documents of runs
@@ -48,14 +47,13 @@ def debug_run(workspace: Workspace, number: int) -> None:
         return
     row = next((row for row in sweep.seen.rows if row.number == number), None)
     steps = 0 if row is None or sweep.seen.record.data else row.steps
-    work = Background(workspace)
 
     def opened(path: Path) -> None:
         if steps:
             _Waiting(workspace, path, steps)
         workspace.ask_window("open", str(path))
 
-    work.run(partial(_written, sweep.folder, number), opened, workspace.complain)
+    workspace.background.run(partial(_written, sweep.folder, number), opened, workspace.complain)
 
 
 def _written(folder: Path, number: int) -> Path:

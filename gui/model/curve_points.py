@@ -59,7 +59,7 @@ class Points:
 
     def put(self, step: int, numbers: np.ndarray) -> None:
         """What it is from `step` on: steps from there on that were known are forgotten."""
-        if not len(self) or step < self.first:
+        if not len(self) or step < self.first or step - self.stop > MOST:
             self.first = self.stop = step
         missing = max(step - self.stop, 0)
         self._write(min(step, self.stop), np.concatenate([np.full(missing, NOT_THERE), numbers]))

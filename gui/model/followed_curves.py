@@ -10,6 +10,7 @@ from gradstep.core.capture.training_lines import TrainedStep
 from gradstep.core.debug.breaks.layer_curves import Family
 from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.curve_points import MOST as STEPS
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.sampled_points import SampledPoints
 from gradstep.gui.model.training import Curve
@@ -43,9 +44,10 @@ class FollowedCurves:
 
     def take(self, steps: Sequence[TrainedStep]) -> None:
         """Steps that follow on those before, in ascending order."""
-        first = steps[0].step
+        first = max(steps[0].step, steps[-1].step - STEPS)  # a curve keeps no more
         losses = np.full(steps[-1].step - first + 1, NOT_THERE)
-        losses[[line.step - first for line in steps]] = [line.loss for line in steps]
+        told = [line for line in steps if line.step >= first]
+        losses[[line.step - first for line in told]] = [line.loss for line in told]
         points = self._curve(_LOSS, "loss", "value", "forward").points
         assert isinstance(points, Points)
         points.put(first - 1, losses)

@@ -14,7 +14,6 @@ from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ErrorInfo, Failed, FindSmallest, Message, Smallest
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -37,7 +36,7 @@ def write_smallest(
             show = "shows" if reply.operations == 1 else "show"
             words = f"{count_of(reply.operations, 'operation')} {show} it: {path.name}"
             write = partial(_write, path, bytes(buffers[0]))
-            Background(workspace).run(write, lambda _: then(words), refused)
+            workspace.background.run(write, lambda _: then(words), refused)
         elif isinstance(reply, Failed):
             failed(reply.error)
 
@@ -45,7 +44,7 @@ def write_smallest(
         workspace.request(question, files, found)
 
     if is_recording(question.against):
-        Background(workspace).run(partial(_read, question.against), ask, refused)
+        workspace.background.run(partial(_read, question.against), ask, refused)
     else:
         ask(())
 

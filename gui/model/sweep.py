@@ -116,9 +116,10 @@ class Sweep(QObject):
 
     def stop(self) -> None:
         """End it; what is over is kept."""
-        if self._process is not None and not self._is_stopping:
+        if self.busy and not self._is_stopping:
             self._is_stopping = True
-            self._process.stop()
+            if self._process is not None:
+                self._process.stop()
             self.changed.emit()
 
     def open(self, folder: Path) -> None:
@@ -146,6 +147,10 @@ class Sweep(QObject):
 
     def _run(self, words: Sequence[str]) -> None:
         self._is_starting = False
+        if self._is_stopping:  # before it had begun
+            self._end()
+            self.changed.emit()
+            return
         try:
             self._process = SweepProcess(words)
         except OSError as error:
@@ -156,20 +161,25 @@ class Sweep(QObject):
 
     def _fail(self, error: GradstepError) -> None:
         self._is_starting = False
+        self._end()
         self.failure = ". ".join(filter(None, [error.message, error.hint]))
         self.changed.emit()
+
+    def _end(self) -> None:
+        """No process is there, and none is to be."""
+        self._process, self._is_stopping = None, False
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
 
     def _look(self) -> None:
         """Read the folder, unless that is being done."""
         ended = self._process
         if ended is not None and not ended.is_running:
             self._clock.stop()
-            self._process, self._is_stopping = None, False
             self.failure = _why(ended)
             ended.close()
-            if self._copy is not None:
-                self._copy.cleanup()
-                self._copy = None
+            self._end()
         if self._is_reading:
             self._again = True
             return

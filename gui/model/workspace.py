@@ -42,6 +42,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.gui.look.theme import DARK, Theme
 from gradstep.gui.model.amended_collections import AmendedDict
+from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.block_stacks import BlockStacks
 from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.console_lines import ConsoleLines
@@ -107,6 +108,7 @@ class Workspace(QObject):
     is_open:        whether there is a document; without one, `document` is an empty one.
     reader:         reads files, and says which one it is reading.
     values:         reads values, which files hold or generators make.
+    background:     work beside the main thread, for whoever has none of its own.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -191,6 +193,7 @@ class Workspace(QObject):
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
         self.values = ValueReader(self)
+        self.background = Background(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, Mapping[str, Waiting]] | None = None
         self._placed: tuple[Graph, Mapping[str, str]] = self.document.graph, {}

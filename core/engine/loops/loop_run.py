@@ -329,7 +329,7 @@ class LoopRun:
         given: GivenValues | None,
         keep: Keep,
     ) -> None:
-        """See keeping.Repeat. In memory of its own, and without printing once more."""
+        """See trace_retention.Repeat. In memory of its own, and without printing once more."""
         again = self._again
         if again is None:
             plain = replace(self.keeping, whole=False)

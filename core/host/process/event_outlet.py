@@ -102,7 +102,7 @@ class Excerpt:
         self._clear()
         if not left_out:
             return head + tail
-        begin = tail.find("\n") + 1  # at a whole line, where there is one
+        begin = tail.find("\n", 0, -1) + 1  # at a whole line, where there is one
         return f"{head}\n… {size_words(left_out + begin)} not shown …\n{tail[begin:]}"
 
     def _clear(self) -> None:

@@ -67,7 +67,7 @@ if sys.platform != "win32":  # what follows does not exist there
             """The engine's status, as os.wait gives it, once nothing of it is left."""
             deadline = time.monotonic() + 1e9
             while self._status is None and time.monotonic() < deadline:
-                wait = min(deadline - time.monotonic(), _IDLE)
+                wait = max(0.0, min(deadline - time.monotonic(), _IDLE))  # below 0 is for ever
                 for descriptor, _ in self._poll.poll(1000 * wait):
                     if descriptor == self._woken:
                         if self._is_told_to_end():

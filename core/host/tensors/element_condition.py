@@ -20,6 +20,7 @@ import numpy as np
 from gradstep.core.debug.breaks import expression
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.tensors.element_chunks import Array
 
 Condition = Callable[[Array], Array]
@@ -68,13 +69,21 @@ def parse_condition(text: str) -> Condition:
 
 def _displayed_as(text: str) -> Condition:
     """Elements that are this number, to the digits that were given."""
+    if not np.isfinite(float(text)) or _is_tiny(text):
+        raise _error(text, "no element can be that")
     number = Decimal(text)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or exponent >= 0:
-        return lambda x: x == float(number)
+        return lambda x: x == (int(number) if kind_of(x.dtype) in "iu" else float(number))
     half = float(Decimal(5).scaleb(exponent - 1))
     slack = half * 1e-6  # the half itself is no number of base 2
     return lambda x: np.abs(x.astype(np.result_type(x, np.float64)) - float(number)) <= half + slack
+
+
+def _is_tiny(text: str) -> bool:
+    """Whether its last digit is far below the least number that is not 0, 4.9e-324."""
+    digits, _, exponent = text.lower().partition("e")
+    return int(exponent or 0) - len(digits) < -1000
 
 
 def _compile(node: ast.expr, text: str) -> Condition:

@@ -154,4 +154,6 @@ def _written(pick: Pick, size: int) -> str:
 def _as_index(pick: Pick) -> int | slice:
     if isinstance(pick, int):
         return pick
+    if not pick:  # an end below 0 would be one from behind: all of it
+        return slice(0, 0)
     return slice(pick.start, None if pick.stop < 0 else pick.stop, pick.step)

@@ -52,6 +52,7 @@ class WorkerPool(Executor):
         self._hands: list[threading.Thread] = []
         self._busy: set[WorkerProcess] = set()
         self._open = 0  # jobs that are not done
+        self._closed = False  # to more of them
         self._stopping = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -60,7 +61,7 @@ class WorkerPool(Executor):
         assert not kwargs
         job = _Job(Work(module=fn.__module__, function=fn.__qualname__, arguments=[*args]))
         with self._lock:
-            if self._stopping:
+            if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             self._open += 1
             self._jobs.put(job)
@@ -99,8 +100,10 @@ class WorkerPool(Executor):
             hand.join()
 
     def _dismiss(self) -> None:
-        for _ in self._hands:
-            self._jobs.put(None)
+        with self._lock:
+            self._closed = True
+            for _ in self._hands:
+                self._jobs.put(None)
 
     def _serve(self) -> None:
         """One process after the other, as long as there is something to do."""
@@ -108,10 +111,11 @@ class WorkerPool(Executor):
         while (job := self._jobs.get()) is not None:
             if self._stopping:
                 job.future.cancel()
-            if not job.future.set_running_or_notify_cancel():
-                continue
-            while not job.future.done():
-                process = self._do(job, process)
+            if job.future.set_running_or_notify_cancel():
+                while not job.future.done():
+                    process = self._do(job, process)
+            with self._lock:
+                self._open -= 1
         if process is not None:
             process.close()
 
@@ -127,7 +131,11 @@ class WorkerPool(Executor):
                 self._leave(process)
                 process = None
             self._note_failure(job, error)
-        except Exception as error:  # of who is told
+        except Exception as error:  # of who is told: the process is in the midst of its work
+            self._leave(process)
+            if process is not None:
+                process.close()
+                process = None
             job.future.set_exception(error)
         self._leave(process)
         return process

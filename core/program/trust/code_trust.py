@@ -15,6 +15,7 @@ from gradstep.core.program.trust.code_fingerprint import fingerprint
 from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry, load
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
+from gradstep.core.visible_text import writable
 
 _DAY = len("2026-01-01")  # of a time: the use of a decision is written down once a day
 
@@ -57,8 +58,8 @@ def allow(
         fingerprint=program,
         permission=permission,
         functions=tuple(sorted(document.code)),
-        title=_writable(document.title),
-        place=_writable(place),
+        title=writable(document.title),
+        place=writable(place),
         decided=now(),
         used=now(),
     )
@@ -113,11 +114,6 @@ def store() -> TrustStore:
     import platformdirs
 
     return TrustStore(Path(platformdirs.user_data_path("gradstep", appauthor=False)))
-
-
-def _writable(text: str) -> str:
-    """With escapes for what UTF-8 has no bytes for, as in names of files."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _use(decision: Decision) -> None:

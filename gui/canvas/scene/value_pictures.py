@@ -53,7 +53,7 @@ class ValuePictures(QObject):
         self._kept: OrderedDict[TensorValue, ValuePicture] = OrderedDict()
         self._newest: dict[str, TensorValue] = {}  # of each tensor, what there is a picture of
         self._wanted: OrderedDict[TensorValue, PictureWish] = OrderedDict()
-        self._asked: set[TensorValue] = set()
+        self._asked: dict[str, TensorValue] = {}  # of each tensor, the last that was asked for
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._ask)
         workspace.document_opened.connect(self._forget)
@@ -80,7 +80,7 @@ class ValuePictures(QObject):
         wish = wished()
         if wish is None:
             return None
-        if value not in self._asked and len(self._wanted) < AT_ONCE:
+        if self._asked.get(value.ref) is not value and len(self._wanted) < AT_ONCE:
             self._wanted[value] = wish
             self._later.start()
         before = self._newest.get(value.ref)
@@ -89,7 +89,7 @@ class ValuePictures(QObject):
     def _ask(self) -> None:
         """What was wanted while the canvas was painted."""
         for value, wish in self._wanted.items():
-            self._asked.add(value)
+            self._asked[value.ref] = value
             if wish.square:
                 rows = ReadTable(of=wish.part, rows=wish.planes, columns=wish.rows * wish.columns)
                 self._questions.ask(value.ref, rows, partial(self._read, value, wish))
@@ -131,7 +131,8 @@ class ValuePictures(QObject):
         self._keep(value, ValuePicture(values, kinds, *ends, wish.is_image, value.dtype))
 
     def _keep(self, value: TensorValue, picture: ValuePicture) -> None:
-        self._asked.discard(value)
+        if self._asked.get(value.ref) is value:
+            del self._asked[value.ref]
         self._kept[value] = picture
         self._newest[value.ref] = value
         while len(self._kept) > KEPT:

@@ -186,6 +186,14 @@ def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, e
     assert client.alive
 
 
+def test_words_that_no_encoding_has_do_not_end_it(client: EngineClient, pyfunc: Callable) -> None:
+    opened(client, pyfunc("def f(w):\n    raise ValueError(chr(0xD800))\n"))
+    failure = control(client, "continue_").error
+    assert failure is not None
+    assert failure.message.endswith("ValueError: \\ud800")
+    assert client.alive
+
+
 def test_a_segmentation_fault_leaves_its_traceback(client: EngineClient, pyfunc: Callable) -> None:
     source = "import os, signal\ndef f(w):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
     opened(client, pyfunc(source))

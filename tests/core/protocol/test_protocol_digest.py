@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ def test_it_is_the_same_in_every_process() -> None:
     done = [
         subprocess.run(
             [sys.executable, "-c", say], capture_output=True, text=True, check=True,
-            env={"PYTHONHASHSEED": seed},
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         ).stdout.strip()
         for seed in ("1", "2")
     ]  # fmt: skip

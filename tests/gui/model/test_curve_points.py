@@ -53,6 +53,14 @@ def test_the_oldest_go_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch)
     assert points.stretch(0, 5000, 20).high[-1] == 4999
 
 
+def test_a_gap_that_is_longer_than_what_is_kept_takes_no_memory() -> None:
+    points = Points()
+    points.put(0, np.arange(100.0))
+    points.put(10**12, np.array([5.0]))
+    assert (points.first, points.stop, points.at(10**12)) == (10**12, 10**12 + 1, 5.0)
+    assert points.stretch(0, 2e12, 20).high[-1] == 5.0
+
+
 @pytest.mark.parametrize("steps", [1, 10, 64])
 def test_smoothing_is_the_mean_of_the_steps_before(steps: int) -> None:
     points = Points()

@@ -68,6 +68,12 @@ def test_what_is_not_shown_is_said() -> None:
     assert excerpt.take() == ""
 
 
+def test_the_end_of_one_long_line_is_shown() -> None:
+    excerpt = Excerpt(100)
+    excerpt.add("x" * 1_000_000 + "end\n")
+    assert excerpt.take().endswith(f" not shown …\n{'x' * 46}end\n")
+
+
 @given(st.lists(st.text("ab\n", max_size=30)), st.integers(2, 40))
 def test_an_excerpt_is_the_text_or_both_its_ends(pieces: list[str], most: int) -> None:
     excerpt, whole = Excerpt(most), "".join(pieces)

@@ -43,9 +43,19 @@ def test_a_condition_is_of_one_element(text: str, hits: list[int]) -> None:
         assert np.flatnonzero(parse_condition(text)(HERE)).tolist() == hits
 
 
+@pytest.mark.parametrize("text", ["9007199254740993", "9007199254740993e0", "9223372036854775807"])
+def test_whole_numbers_are_told_apart_where_floats_are_not(text: str) -> None:
+    number = int(text.removesuffix("e0"))
+    around = np.array([number - 1, number], np.int64)
+    assert parse_condition(text)(around).tolist() == [False, True]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("1e400", "no element can be that"),
+        ("1e-99999", "no element can be that"),
+        ("1e-999999999999999999999", "no element can be that"),
         ("", "nothing is asked for"),
         (">", "it is no condition"),
         ("value", "not true or false of an element"),

@@ -69,6 +69,20 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
     assert failure.value.hint
 
 
+_BOUND = st.none() | st.integers(-9, 9)
+
+
+@given(st.tuples(_BOUND, _BOUND, _BOUND.filter(lambda step: step != 0)), st.integers(0, 5))
+def test_a_slice_that_ends_beyond_either_end_is_numpys(
+    bounds: tuple[int | None, int | None, int | None], size: int
+) -> None:
+    array = np.arange(size)
+    picks = parse_slice(written(slice(*bounds)), (size,))
+    np.testing.assert_array_equal(picks.apply(array), array[slice(*bounds)])
+    assert picks.sizes == array[slice(*bounds)].shape
+    np.testing.assert_array_equal(parse_slice(picks.text, (size,)).apply(array), picks.apply(array))
+
+
 def test_nothing_is_all_of_it() -> None:
     for text in ("", "[]", "[:]", "...", "[0:]", "[::1]"):
         assert parse_slice(text, (3, 4)).is_whole

@@ -74,6 +74,28 @@ def test_results_errors_and_news_come_back(pool: WorkerPool, heard: News) -> Non
     assert pool.submit(tasks.double, 9).result(LONG) == 18  # after errors it goes on
 
 
+def test_jobs_one_after_another_take_one_process(pool: WorkerPool) -> None:
+    assert len({pool.submit(tasks.process_number).result(LONG) for _ in range(4)}) == 1
+
+
+def test_one_that_is_told_and_fails_costs_its_own_job_alone() -> None:
+    def tell(future: Future[Any], news: dict[str, Any]) -> None:
+        if "half" in news and future is first:
+            raise ValueError("no ears")
+
+    pool = WorkerPool(1, tell=tell)
+    first = pool.submit(tasks.double, 4)
+    assert isinstance(first.exception(LONG), ValueError)
+    assert pool.submit(tasks.double, 5).result(LONG) == 10
+    pool.shutdown()
+
+
+def test_what_is_submitted_too_late_is_refused(pool: WorkerPool) -> None:
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        pool.submit(tasks.double, 1)
+
+
 @pytest.mark.slow
 def test_a_killed_process_costs_what_it_did(pool: WorkerPool, heard: News, tmp_path: Path) -> None:
     flag = tmp_path / "died"

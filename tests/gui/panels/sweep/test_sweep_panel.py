@@ -205,6 +205,19 @@ def test_a_sweep_is_made_and_stopped_from_the_window(
     assert "holds a sweep already" in panel.head.said.text()
 
 
+def test_one_that_is_stopped_before_it_has_begun_does_not_begin(
+    bench: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    bench.open("tutorial")
+    sweep = bench.space.sweep
+    commands.start_sweep(bench.space, tmp_path / "a", ["--set=learning_rate=0.1"])
+    sweep.stop()
+    assert sweep.is_stopping
+    qtbot.waitUntil(lambda: sweep.is_idle, timeout=LONG)
+    assert (sweep.is_stopping, sweep.failure) == (False, "")
+    assert not (tmp_path / "a").exists()
+
+
 def test_what_could_not_be_read_is_read_again_where_more_came_meanwhile(
     panel: Any, folder: SweepFolder, qtbot: Any
 ) -> None:
