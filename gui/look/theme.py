@@ -236,8 +236,28 @@ def apply(app: QApplication, theme: Theme) -> None:
     rules = style_sheet(theme)
     if app.styleSheet() == rules:
         return
-    load_fonts()
-    app.setStyle("Fusion")
+    if not app.styleSheet():
+        load_fonts()
+        app.setStyle("Fusion")
+        app.setFont(sans())
     app.setPalette(palette(theme))
-    app.setFont(sans())
+    _exchange_rules(app, rules)
+
+
+def _exchange_rules(app: QApplication, rules: str) -> None:
+    """Put rules in force that differ from those before in colours alone.
+
+    Qt polishes each widget that it has rules for, and with each all that is in it: a widget ten
+    deep ten times, and has everything laid out anew. So it forgets which there are, and each is
+    polished here, once.
+    """
+    had_rules = app.styleSheet() != ""
+    if had_rules:
+        app.style().unpolish(app)
     app.setStyleSheet(rules)
+    if had_rules:
+        style = app.style()
+        for widget in app.allWidgets():
+            if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+                style.polish(widget)
+                widget.update()
