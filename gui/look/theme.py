@@ -39,6 +39,7 @@ Tone = Literal[
     "text",
     "muted",
     "faint",
+    "disabled",
     "edge",
     "grid",
     "title",
@@ -59,7 +60,8 @@ class Theme:
     current: the step the debugger stands at. problem: also breakpoints and wrong numbers.
     override: the user's own code. selection: also links.
     background, panel, raised, hover: surfaces, from the canvas up. title: a node's title row.
-    line, text, muted, faint: one-pixel lines, and text by importance.
+    line, text, muted, faint: one-pixel lines, and text by importance, all of which can be read.
+    disabled: what cannot be used now, and marks that say nothing.
     edge, grid: wires without gradient, the canvas dots.
     selected_row, current_row, problem_fill: backgrounds under text.
     stopped, stopped_text: the status bar while the debugger is stopped.
@@ -82,6 +84,7 @@ class Theme:
     text: QColor
     muted: QColor
     faint: QColor
+    disabled: QColor
     edge: QColor
     grid: QColor
     title: QColor
@@ -216,7 +219,7 @@ def palette(theme: Theme) -> QPalette:
     }.items():
         result.setColor(which, color)
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        result.setColor(QPalette.ColorGroup.Disabled, which, theme.faint)
+        result.setColor(QPalette.ColorGroup.Disabled, which, theme.disabled)
     return result
 
 
