@@ -56,12 +56,13 @@ Point = tuple[float, float]
 def add_operation(
     document: Document,
     type: str,
-    at: Point,
+    at: Point | None,
     name: str = "",
     attrs: Mapping[str, Any] | None = None,
     beside: str = "",
 ) -> tuple[Document, str]:
-    """Add a node of `type` at a point, its inputs open, its attributes at sensible values.
+    """Add a node of `type` at a point, its inputs open, its attributes at sensible values. Without
+    a point whoever shows the document finds a free place for it, beside what it is wired to.
 
     beside: an operation of the loop that it goes into, and into whose name scope; what keeps
     something from run to run stays outside of loops nevertheless."""
@@ -73,7 +74,8 @@ def add_operation(
     if around and not name:
         name = f"{around[-1].scope}/{type}".lstrip("/")
     graph, chosen = edits.add(document.graph, type, name, inputs, given, beside if around else "")
-    document = _with_positions(replace(document, graph=graph), {chosen: at})
+    places = {} if at is None else {chosen: at}
+    document = _with_positions(replace(document, graph=graph), places)
     return with_fresh_value(document, chosen), chosen
 
 

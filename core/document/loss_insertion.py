@@ -15,7 +15,6 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.scopes import is_inside
 
 _LABELS = "labels"
-_BESIDE = (240.0, 96.0)  # from what the network gives to the loss; of the labels below it
 
 
 @dataclass(frozen=True)
@@ -52,19 +51,12 @@ def add_loss(
 ) -> tuple[Document, str]:
     """The document with that loss, labels of ones, and the gradients of all that is trained; and
     the scope of the loss. Raises GradstepError where it does not fit after all."""
-    places = document.view.positions
-    x, y = places.get(choice.of.op, (0.0, 0.0))
-    at = (x + _BESIDE[0], y)
-    below = (x, y + _BESIDE[1])
-    made, labels = add_operation(document, "Placeholder", below, _LABELS)
+    made, labels = add_operation(document, "Placeholder", None, _LABELS)
     made = set_attr(made, labels, "dtype", choice.labels.dtype)
     made = set_attr(made, labels, "shape", choice.labels.shape)
     sources = [choice.of, TensorRef(labels)]
     known = {**types, TensorRef(labels): choice.labels}
-    made, scope = add_block(made, choice.block, at, sources, known)
+    made, scope = add_block(made, choice.block, None, sources, known)
     loss = [op.output() for op in made.graph if is_inside(op.name, scope)][-1]
     request = replace(made.request, of=(loss,), wrt=trainable_variables(document.graph))
-    made = replace(made, request=request, fetches=(loss, *made.fetches))
-    if choice.of.op not in places:  # all else is to be arranged yet
-        made = replace(made, view=replace(made.view, positions=places))
-    return made, scope
+    return replace(made, request=request, fetches=(loss, *made.fetches)), scope

@@ -1,7 +1,8 @@
 """Edits that mend what a `why` or a lint explains, by their names: one small change each.
 
 An epsilon, a bound, a safe Where, Identity's gradient for a rounding, a cast before a division,
-another start: what one would do by hand. They are tried before they are made.
+another start: what one would do by hand. They are tried before they are made. What they add gets no
+place: whoever shows the document finds one beside what it is wired to.
 """
 
 from __future__ import annotations
@@ -23,19 +24,6 @@ from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.part_digest import digest
-
-_BELOW = (-150.0, 70.0)  # where a new node stands, from the one that reads it
-
-
-def _beside(document: Document, before: Document, reader: str) -> Document:
-    """New operations stand near the one that reads them, unless all is to be arranged yet."""
-    places, new = before.view.positions, [*document.graph.operations]
-    if reader not in places:
-        return document
-    x, y = places[reader]
-    added = [name for name in new if name not in before.graph.operations]
-    near = {n: (x + _BELOW[0] * (1 + k % 2), y + _BELOW[1] * (1 + k)) for k, n in enumerate(added)}
-    return document_edits.move(document, near)
 
 
 def source_of(document: Document, at: str) -> tuple[Edge, TensorRef, np.dtype[Any]]:
@@ -64,7 +52,7 @@ def _through(document: Document, at: str, type: str, other: str, name: str) -> D
         graph, type, f"{edge.op}_{name}ed", (source, TensorRef(number)), {}, beside=edge.op
     )
     graph = edits.connect(graph, TensorRef(made), edge)
-    return _beside(document.with_(graph=graph), document, edge.op)
+    return document.with_(graph=graph)
 
 
 def _leads_through(document: Document, source: TensorRef, type: str, other: str) -> bool:
@@ -109,7 +97,7 @@ def _expand(document: Document, names: Sequence[str]) -> Document:
     inputs = (source, TensorRef(number))
     graph, made = edits.add(graph, "ExpandDims", f"{edge.op}_column", inputs, {}, beside=edge.op)
     graph = edits.connect(graph, TensorRef(made), edge)
-    return _beside(document.with_(graph=graph), document, edge.op)
+    return document.with_(graph=graph)
 
 
 def _chooses_rows(
@@ -146,7 +134,7 @@ def _safe_where(document: Document, names: Sequence[str]) -> Document:
     chosen = (condition, *(sides if side == "1" else sides[::-1]))
     graph, made = edits.add(graph, "SelectV2", f"{edge.op}_safe", chosen, {}, beside=edge.op)
     graph = edits.connect(graph, TensorRef(made), edge)
-    return _beside(document.with_(graph=graph), document, edge.op)
+    return document.with_(graph=graph)
 
 
 def _is_chosen(
@@ -203,8 +191,7 @@ def _cast_first(document: Document, names: Sequence[str]) -> Document:
             graph, "Cast", f"{name}_cast{number}", (ref,), {"DstT": wanted}, beside=name
         )
         casts.append(TensorRef(made))
-    made_first = _retyped(document.with_(graph=graph), name, "RealDiv", (*casts,))
-    return _beside(made_first, document, name)
+    return _retyped(document.with_(graph=graph), name, "RealDiv", (*casts,))
 
 
 def _is_cast(document: Document, ref: TensorRef | None, wanted: object) -> bool:

@@ -57,8 +57,8 @@ def add_reader(
 
 
 def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Document, str]:
-    """Wire `source` into `edge` with a Cast between them, half-way, to an element type that fits
-    there. Raises GradstepError where none helps."""
+    """Wire `source` into `edge` with a Cast between them, to an element type that fits there.
+    Raises GradstepError where none helps."""
     edge = original_edge(document.graph, edge)
     wanted = cast_that_fits(document.graph, _types(document), source, edge)
     if wanted is None:
@@ -66,18 +66,11 @@ def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Documen
             f"no Cast makes '{source.short}' fit there", kind="ValueError", node=edge.op
         )
     attrs = {"DstT": wanted}
-    at = _half_way(document, source.op, edge.op)
     document, cast = document_edits.add_operation(
-        document, "Cast", at, attrs=attrs, beside=source.op
+        document, "Cast", None, attrs=attrs, beside=source.op
     )
     document = document_edits.connect(document, source, Edge(cast, 0))
     return document_edits.connect(document, TensorRef(cast), edge), cast
-
-
-def _half_way(document: Document, name: str, other: str) -> Point:
-    places = document.view.positions
-    (x, y), (u, v) = places.get(name, (0.0, 0.0)), places.get(other, (0.0, 0.0))
-    return (x + u) / 2, (y + v) / 2
 
 
 def first_fit(definition: OpDef, kind: TensorType | None) -> int | None:

@@ -85,10 +85,10 @@ def _told(
     """Class, what it was taken for, and loss of each row; how many classes there are."""
     logits, labels, losses = (None if v is None else np.asarray(v) for v in values)
     if logits is None or labels is None or losses is None:
-        raise _untold(f"{classifier.losses.short} is not computed: it lies in a branch not taken")
+        raise _untold(f"'{classifier.losses.short}' is not computed: it lies in a branch not taken")
     if losses.size != count:
         raise _untold(
-            f"{classifier.losses.short} is not one loss for each of {count:,} rows, but "
+            f"'{classifier.losses.short}' is not one loss for each of {count:,} rows, but "
             f"{losses.size:,}: the classes of rows cannot be told"
         )
     outputs = logits.reshape(count, -1).astype(np.float64)

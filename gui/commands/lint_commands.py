@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradstep.core.document.lint_remedies import exempt
 from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.protocol.messages import LintFinding
+from gradstep.gui.commands.node_commands import edit_and_show
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
@@ -14,7 +15,7 @@ from gradstep.gui.model.workspace import Workspace
 def mend_finding(workspace: Workspace, finding: LintFinding) -> None:
     """Make the edit that mends it."""
     document = edit_by_name(workspace.document, finding.remedy, finding.names)
-    workspace.edit(label_of(finding.remedy, finding.names), document)
+    edit_and_show(workspace, label_of(finding.remedy, finding.names), document)
 
 
 @says_why

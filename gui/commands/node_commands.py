@@ -13,6 +13,7 @@ from gradstep.core.document import (
     loss_insertion,
     wire_completion,
 )
+from gradstep.core.document.document import Document
 from gradstep.core.document.loss_insertion import LossChoice
 from gradstep.core.graph.loop import anywhere, loops_around, tensor_carried
 from gradstep.core.graph.model import Edge, Graph, TensorRef
@@ -54,6 +55,16 @@ def add_node(
     return chosen
 
 
+def edit_and_show(workspace: Workspace, label: str, document: Document) -> None:
+    """Make an edit; what it adds is selected, and brought into view from where it found room."""
+    before = workspace.shown
+    workspace.edit(label, document)
+    added = [name for name in workspace.shown.operations if name not in before]
+    if added:
+        workspace.select(added)
+        workspace.ask_window("show_selected")
+
+
 def _selected_loop(workspace: Workspace) -> str:
     """A selected operation, if all that are selected are in one loop, else ""."""
     graph = workspace.document.graph
@@ -65,9 +76,8 @@ def _selected_loop(workspace: Workspace) -> str:
 def add_loss(workspace: Workspace, choice: LossChoice) -> None:
     """Add a loss, and ask for the gradients of all that is trained."""
     types = workspace.inference.types
-    document, scope = loss_insertion.add_loss(workspace.document, choice, types)
-    workspace.edit(f"Add {choice.words}", document)
-    workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
+    document, _ = loss_insertion.add_loss(workspace.document, choice, types)
+    edit_and_show(workspace, f"Add {choice.words}", document)
 
 
 @says_why
@@ -233,8 +243,7 @@ def connect_through_cast(
     if taken is not None:
         document = document_edits.disconnect(document, taken)
     document, cast = wire_completion.add_cast(document, source, edge)
-    workspace.edit(f"Connect {source.short} to {edge.op}", document)
-    workspace.select([cast])
+    edit_and_show(workspace, f"Connect {source.short} to {edge.op}", document)
     return cast
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.protocol.messages import LintFinding, RemedyInfo
 from gradstep.gui.commands.branch_commands import edit_on_branch
+from gradstep.gui.commands.node_commands import edit_and_show
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.workspace import Workspace
 
@@ -46,7 +47,7 @@ def try_finding(workspace: Workspace, finding: LintFinding) -> None:
 def take_repair(workspace: Workspace, remedy: RemedyInfo) -> None:
     """Make it in the document."""
     document = edit_by_name(workspace.document, remedy.kind, remedy.names)
-    workspace.edit(remedy.label, document)
+    edit_and_show(workspace, remedy.label, document)
 
 
 def branch_repair(workspace: Workspace, remedy: RemedyInfo) -> None:

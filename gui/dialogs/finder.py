@@ -183,8 +183,8 @@ class _Row(QStyledItemDelegate):
             painter.fillRect(option.rect, self._theme.selected_row)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(sans())
-        painter.setPen(self._theme.text if entry.enabled else self._theme.faint)
+        painter.setPen(self._theme.text if entry.enabled else self._theme.disabled)
         painter.drawText(box, middle | Qt.AlignmentFlag.AlignLeft, visible(entry.text))
         painter.setFont(mono(SMALL + 1))
-        painter.setPen(self._theme.muted if entry.enabled else self._theme.faint)
+        painter.setPen(self._theme.muted if entry.enabled else self._theme.disabled)
         painter.drawText(box, middle | Qt.AlignmentFlag.AlignRight, visible(entry.detail))

@@ -18,7 +18,7 @@ def color(theme: Theme, value: float, largest: float) -> QColor:
 
 def neutral(theme: Theme) -> QColor:
     """The colour of 0: of none of the two sides, and no ground that it lies on."""
-    return mix(theme.hover, theme.faint, 0.35)
+    return mix(theme.hover, theme.disabled, 0.35)
 
 
 def largest(values: np.ndarray) -> float:

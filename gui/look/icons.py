@@ -22,7 +22,7 @@ def pixmap(name: str, color: QColor, size: int = SIZE, ratio: float = 1.0) -> QP
 def icon(name: str, theme: Theme, color: QColor | None = None, size: int = SIZE) -> QIcon:
     """The icon for buttons and menus: in the theme's text colour, faint while disabled."""
     result = QIcon()
-    shades = ((QIcon.Mode.Normal, color or theme.text), (QIcon.Mode.Disabled, theme.faint))
+    shades = ((QIcon.Mode.Normal, color or theme.text), (QIcon.Mode.Disabled, theme.disabled))
     for mode, shade in shades:
         for ratio in RATIOS:
             result.addPixmap(pixmap(name, shade, size, ratio), mode)

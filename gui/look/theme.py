@@ -39,6 +39,7 @@ Tone = Literal[
     "text",
     "muted",
     "faint",
+    "disabled",
     "edge",
     "grid",
     "title",
@@ -59,7 +60,8 @@ class Theme:
     current: the step the debugger stands at. problem: also breakpoints and wrong numbers.
     override: the user's own code. selection: also links.
     background, panel, raised, hover: surfaces, from the canvas up. title: a node's title row.
-    line, text, muted, faint: one-pixel lines, and text by importance.
+    line, text, muted, faint: one-pixel lines, and text by importance, all of which can be read.
+    disabled: what cannot be used now, and marks that say nothing.
     edge, grid: wires without gradient, the canvas dots.
     selected_row, current_row, problem_fill: backgrounds under text.
     stopped, stopped_text: the status bar while the debugger is stopped.
@@ -82,6 +84,7 @@ class Theme:
     text: QColor
     muted: QColor
     faint: QColor
+    disabled: QColor
     edge: QColor
     grid: QColor
     title: QColor
@@ -216,7 +219,7 @@ def palette(theme: Theme) -> QPalette:
     }.items():
         result.setColor(which, color)
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        result.setColor(QPalette.ColorGroup.Disabled, which, theme.faint)
+        result.setColor(QPalette.ColorGroup.Disabled, which, theme.disabled)
     return result
 
 
@@ -236,8 +239,28 @@ def apply(app: QApplication, theme: Theme) -> None:
     rules = style_sheet(theme)
     if app.styleSheet() == rules:
         return
-    load_fonts()
-    app.setStyle("Fusion")
+    if not app.styleSheet():
+        load_fonts()
+        app.setStyle("Fusion")
+        app.setFont(sans())
     app.setPalette(palette(theme))
-    app.setFont(sans())
+    _exchange_rules(app, rules)
+
+
+def _exchange_rules(app: QApplication, rules: str) -> None:
+    """Put rules in force that differ from those before in colours alone.
+
+    Qt polishes each widget that it has rules for, and with each all that is in it: a widget ten
+    deep ten times, and has everything laid out anew. So it forgets which there are, and each is
+    polished here, once.
+    """
+    had_rules = app.styleSheet() != ""
+    if had_rules:
+        app.style().unpolish(app)
     app.setStyleSheet(rules)
+    if had_rules:
+        style = app.style()
+        for widget in app.allWidgets():
+            if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+                style.polish(widget)
+                widget.update()

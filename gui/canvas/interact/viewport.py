@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import hypot
+from math import ceil, hypot
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize
@@ -16,6 +16,7 @@ from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
+NEAR = 6  # pixels between a strip and what it must not hide
 READABLE, START = 0.12, 0.75  # a graph too large for the first scale is begun at the second
 
 
@@ -51,10 +52,24 @@ class Framing:
 
     def push(self, down: int) -> None:
         """A strip above the canvas has come, or gone, and moved its upper edge by so many pixels:
-        what is under the pointer stays there."""
+        what is under the pointer stays there, unless something that was seen whole would lie behind
+        the strip and there is room for it further down."""
         if self.is_seen:
             self._pushed = down
-            self._camera.hold(QPoint(0, down))
+            self._camera.hold(QPoint(0, down - self._hidden(down)))
+
+    def _hidden(self, down: int) -> int:
+        """By how many pixels what is seen whole is to be moved down, so that nothing of it is
+        hidden when the upper edge comes down by so many."""
+        seen, scale = self._camera.visible, self._camera.scale
+        x, y, width, height = self._stage.arrays.occupied.T
+        whole = (x >= seen.left()) & (x + width <= seen.right())
+        whole &= (y >= seen.top()) & (y + height <= seen.bottom())
+        if down <= 0 or not whole.any():
+            return 0
+        cut = down + NEAR - (float(y[whole].min()) - seen.top()) * scale
+        spare = (seen.bottom() - float((y + height)[whole].max())) * scale - NEAR
+        return ceil(max(0.0, min(cut, spare, down)))
 
     def follow_size(self, before: QSize, size: QSize) -> None:
         """The view has another size: look anew if nobody chose what is seen. That a strip pushed it

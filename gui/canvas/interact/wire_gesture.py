@@ -231,6 +231,6 @@ class Marks(QGraphicsItem):
         painter.setPen(QPen(theme.background, 1.5))
         for at, fits in self._ports:
             painter.setOpacity(1.0 if fits else 0.35)
-            painter.setBrush(theme.update if fits else theme.faint)
+            painter.setBrush(theme.update if fits else theme.disabled)
             size = DOT if fits else DOT * 0.7
             painter.drawEllipse(at, size, size)

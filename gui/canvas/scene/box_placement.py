@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, compress, islice
 from operator import attrgetter, is_not
 from types import MappingProxyType
 
@@ -18,6 +19,7 @@ from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, box_id
 
 STEP = layout_boxes.BOX_GAP
+_REACHES = (0, 4, 16, 48)  # steps around a wanted place in which a free one is looked for
 _ID = attrgetter("id")
 NONE: Mapping[str, str] = MappingProxyType({})
 NOWHERE: Mapping[str, Point] = MappingProxyType({})
@@ -109,8 +111,8 @@ def complete(
 ) -> dict[str, Point]:
     """All centres. With none known the whole is laid out. Else a scope of which no box is known
     goes, laid out, to a free place where it was when it was one box (`others` has centres of what
-    is not visible), and each other missing box to one beside what it is wired to; nothing that
-    stands moves."""
+    is not visible), and each other missing box to one beside what it is wired to, those first that
+    are wired to what has a place; nothing that stands moves."""
     if not found:
         return layout(*diagram(visible))
     ids = [*map(_ID, visible.boxes)]
@@ -118,17 +120,15 @@ def complete(
         return dict(zip(ids, map(found.__getitem__, ids), strict=True))
     placed = {id: found[id] for id in ids if id in found}
     boxes, arrows = diagram(visible)
-    rows = [(*placed[box.id], box.height) for box in boxes if box.id in placed]
-    standing = np.concatenate([np.array(rows).reshape(-1, 3), np.empty((len(boxes), 3))])
-    count = len(rows)
-    for scope, group in _missing(visible, placed).items():
-        wanted = others.get(f"{scope}/") or _within(
-            visible, group[0], placed, _beside(visible, group[0], placed)
-        )
+    groups = _missing(visible, placed)
+    ground = _Ground(visible, boxes, placed)
+    wires = _wires_of(visible, groups)
+    for scope in _from_what_stands(groups, wires, ground.has, boxes):
+        group = groups[scope]
+        wanted = others.get(f"{scope}/") or _beside(ground, *wires[scope])
         new = [boxes[number] for number in group]
-        came = _among(standing[:count], wanted, new, arrows)
-        standing[count : count + len(new)] = [(*came[box.id], box.height) for box in new]
-        count += len(new)
+        came = _among(ground, wanted, new, group[0], arrows)
+        ground.take(group, [came[box.id] for box in new])
         placed |= came
     return placed
 
@@ -146,59 +146,141 @@ def _missing(visible: VisibleGraph, placed: Mapping[str, Point]) -> dict[str, li
     return groups
 
 
+class _Ground:
+    """What stands where, of all boxes. middles: float64[n, 2]; has: bool[n], which have a place;
+    tall: float64[n]."""
+
+    def __init__(
+        self,
+        visible: VisibleGraph,
+        boxes: Sequence[layout_boxes.Box],
+        placed: Mapping[str, Point],
+    ) -> None:
+        self.surroundings = visible.surroundings
+        self.tall = np.array([box.height for box in boxes])
+        self.has = np.array([box.id in placed for box in boxes], dtype=bool)
+        self.middles = np.array([placed.get(box.id, (0.0, 0.0)) for box in boxes]).reshape(-1, 2)
+        self._inside: dict[str, list[int]] = {}
+        for number in np.flatnonzero(self.has).tolist():
+            self._note(number)
+
+    def take(self, numbers: Sequence[int], centres: Sequence[Point]) -> None:
+        self.middles[[*numbers]], self.has[[*numbers]] = centres, True
+        for number in numbers:
+            self._note(number)
+
+    def obstacles(self, number: int) -> np.ndarray:
+        """float64[k, 4]: the boxes that stand, and the scopes around them that a box is not in:
+        left, top, right, bottom."""
+        half = np.stack([np.full(len(self.tall), WIDTH), self.tall], axis=1)[self.has] / 2
+        middles = self.middles[self.has]
+        own = {*self.surroundings[number]}
+        scopes = [self._around(numbers) for scope, numbers in self._inside.items()
+                  if scope not in own and len(numbers) > 1]  # fmt: skip
+        boxes = np.concatenate([middles - half, middles + half], axis=1)
+        return np.concatenate([boxes, np.array(scopes).reshape(-1, 4)])
+
+    def span(self, number: int) -> tuple[float, float]:
+        """Between which x the middle of a box may be: no farther out than the others of the
+        innermost scope around it that has a place, so that what comes to a scope comes into its
+        frame, which nothing else may reach into."""
+        for scope in reversed(self.surroundings[number]):
+            if scope in self._inside:
+                across = self.middles[self._inside[scope], 0]
+                return float(across.min()), float(across.max())
+        return -np.inf, np.inf
+
+    def _note(self, number: int) -> None:
+        for scope in self.surroundings[number]:
+            self._inside.setdefault(scope, []).append(number)
+
+    def _around(self, numbers: list[int]) -> tuple[float, ...]:
+        middles, half = self.middles[numbers], self.tall[numbers] / 2
+        (left, _), (right, _) = middles.min(axis=0), middles.max(axis=0)
+        top, bottom = (middles[:, 1] - half).min(), (middles[:, 1] + half).max()
+        across = WIDTH / 2 + SIDE
+        return left - across, top - TITLE, right + across, bottom + SIDE
+
+
+_Wires = tuple[list[int], list[int]]
+
+
+def _wires_of(visible: VisibleGraph, groups: Mapping[str, Sequence[int]]) -> dict[str, _Wires]:
+    """For each group of boxes those outside of it that it reads, and those that read it."""
+    group_of = {number: name for name, group in groups.items() for number in group}
+    found: dict[str, _Wires] = {name: ([], []) for name in groups}
+    missing = np.isin(visible.ends, [*group_of]).any(axis=1)
+    for source, target in visible.ends[missing].tolist():
+        from_, to = group_of.get(source), group_of.get(target)
+        if from_ == to:
+            continue
+        if to is not None:
+            found[to][0].append(source)
+        if from_ is not None:
+            found[from_][1].append(target)
+    return found
+
+
+def _from_what_stands(
+    groups: Mapping[str, Sequence[int]],
+    wires: Mapping[str, _Wires],
+    has: np.ndarray,
+    boxes: Sequence[layout_boxes.Box],
+) -> Iterator[str]:
+    """The groups, each behind one that it is wired to, if that leads to what has a place (`has`,
+    bool[n]); what belongs to its readers when there is nothing else. None is wired to itself."""
+    group_of = {number: name for name, group in groups.items() for number in group}
+    waiting = dict.fromkeys(groups)
+    ready = [name for name in groups if any(map(has.__getitem__, chain(*wires[name])))]
+    while waiting:
+        ready = ready or [*islice(waiting, 1)]
+        ready.sort(key=lambda name: boxes[groups[name][0]].near)
+        later = list[str]()
+        for name in ready:
+            if boxes[groups[name][0]].near and later:
+                break
+            if name in waiting:
+                del waiting[name]
+                yield name
+                later += (group_of[n] for n in chain(*wires[name]) if group_of.get(n) in waiting)
+        ready = [name for name in dict.fromkeys((*ready, *later)) if name in waiting]
+
+
 def _among(
-    standing: np.ndarray,
+    ground: _Ground,
     wanted: Point,
     boxes: Sequence[layout_boxes.Box],
+    number: int,
     arrows: Sequence[layout_boxes.Arrow],
 ) -> dict[str, Point]:
-    """Centres of new boxes, laid out among themselves around `wanted`, or as far below it as there
-    is room. standing: float[n, 3], centre and height of each box that is there."""
+    """Centres of new boxes, laid out among themselves as near to `wanted` as there is room.
+    number: of the first."""
     own = layout(boxes, arrows if len(boxes) > 1 else ())
     centres = np.array([own[box.id] for box in boxes])
     half = np.array([(box.width, box.height) for box in boxes]) / 2
     low, high = (centres - half).min(axis=0), (centres + half).max(axis=0)
-    left, top = _free(wanted, high - low, standing, framed=len(boxes) > 1)
-    return layout_boxes.by_id(boxes, centres - low + (left, top))
+    size = high - low
+    span = ground.span(number) if len(boxes) == 1 else (-np.inf, np.inf)
+    corner = _free(wanted, size, ground.obstacles(number), framed=len(boxes) > 1, span=span)
+    return layout_boxes.by_id(boxes, centres - low + corner)
 
 
-def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> Point:
-    """Right of its inputs, else left of its readers, else below everything."""
+def _beside(ground: _Ground, inputs: Sequence[int], readers: Sequence[int]) -> Point:
+    """Left of its readers, and no farther left than half-way to its inputs; else right of its
+    inputs; below everything where neither has a place. inputs, readers: numbers of boxes."""
     across = WIDTH + layout_boxes.LAYER_GAP
-    sources, targets = visible.ends.T
-    inputs = _places(visible, sources[targets == number], placed)
-    readers = _places(visible, targets[sources == number], placed)
-    if inputs:
-        return max(x for x, _ in inputs) + across, sum(y for _, y in inputs) / len(inputs)
-    if readers:
-        return min(x for x, _ in readers) - across, sum(y for _, y in readers) / len(readers)
-    if not placed:
+    before = ground.middles[[n for n in inputs if ground.has[n]]].reshape(-1, 2)
+    behind = ground.middles[[n for n in readers if ground.has[n]]].reshape(-1, 2)
+    if len(behind):
+        x, y = float(behind[:, 0].min()), float(behind[:, 1].mean())
+        half_way = (x + float(before[:, 0].max())) / 2 if len(before) else -np.inf
+        return max(x - across, min(half_way, x)), y
+    if len(before):
+        return float(before[:, 0].max()) + across, float(before[:, 1].mean())
+    standing = ground.middles[ground.has]
+    if not len(standing):
         return 0.0, 0.0
-    return min(x for x, _ in placed.values()), max(y for _, y in placed.values()) + 100.0
-
-
-def _within(
-    visible: VisibleGraph, number: int, placed: Mapping[str, Point], wanted: Point
-) -> Point:
-    """The same, across no farther out than the others of the innermost scope that has a place: so
-    that what comes to a scope comes into its frame, which nothing else may reach into."""
-    scopes = [*visible.surroundings[number]]
-    while scopes:
-        scope = scopes.pop()
-        own = [
-            placed[box.id][0]
-            for box, around in zip(visible.boxes, visible.surroundings, strict=True)
-            if box.id in placed and scope in around
-        ]
-        if own:
-            return min(max(wanted[0], min(own)), max(own)), wanted[1]
-    return wanted
-
-
-def _places(visible: VisibleGraph, boxes: np.ndarray, placed: Mapping[str, Point]) -> list[Point]:
-    """Of those boxes (their numbers) that have one."""
-    names = [visible.boxes[i].id for i in boxes.tolist()]
-    return [placed[name] for name in names if name in placed]
+    return float(standing[:, 0].min()), float(standing[:, 1].max()) + 100.0
 
 
 def beside(rects: np.ndarray) -> Point:
@@ -209,24 +291,55 @@ def beside(rects: np.ndarray) -> Point:
 
 
 def free_place(wanted: Point, rects: np.ndarray) -> Point:
-    """The first place for a node at or below `wanted`; rects: float[n, 4] of what stands there."""
+    """The place for a node that is nearest to `wanted`; rects: float[n, 4] of what stands there."""
     tall = float(rects[:, 3].max(initial=layout_boxes.BOX_GAP))
-    standing = np.column_stack([rects[:, :2] + rects[:, 2:] / 2, rects[:, 3]])
+    standing = np.concatenate([rects[:, :2], rects[:, :2] + rects[:, 2:]], axis=1)
     left, top = _free(wanted, np.array([WIDTH, tall]), standing)
     return left + WIDTH / 2, top + tall / 2
 
 
-def _free(wanted: Point, size: np.ndarray, standing: np.ndarray, framed: bool = False) -> Point:
-    """The upper left corner, on the grid, of the first place around or below `wanted` that no box
-    is near to; standing: as for `_among`. framed: there is to be room for a frame."""
+def _free(
+    wanted: Point,
+    size: np.ndarray,
+    standing: np.ndarray,
+    framed: bool = False,
+    span: tuple[float, float] = (-np.inf, np.inf),
+) -> Point:
+    """The upper left corner, on the grid, of the place around `wanted` that nothing is near to:
+    nearest to it, the way across counting twice, which leaves the column; of two alike the lower
+    one. standing: float[n, 4], left, top, right and bottom of what is there. framed: there is to be
+    room for a frame, whose title is looked for where it was: it goes down alone. span: between
+    which x the middle stays."""
     grid = layout_boxes.GRID
-    left, top = (np.round((np.array(wanted) - size / 2) / grid) * grid).tolist()
-    right, tall = left + size[0], size[1]
-    above, below = (STEP + TITLE, STEP + SIDE) if framed else (STEP, STEP)
-    x, y, height = standing.T
-    reach = WIDTH / 2 + (SIDE if framed else grid)
-    across = (x > left - reach) & (x < right + reach)
-    y, half = y[across], height[across] / 2
-    while ((y + half > top - above) & (y - half < top + tall + below)).any():
-        top += STEP
-    return left, top
+    middle = np.array([min(max(wanted[0], span[0]), span[1]), wanted[1]])
+    corner = np.round((middle - size / 2) / grid) * grid
+    sides = (SIDE, TITLE, SIDE, SIDE) if framed else (0.0, 0.0, 0.0, 0.0)
+    taken = standing + np.array([-1, -1, 1, 1]) * (STEP + np.array(sides)[[2, 3, 0, 1]])
+    for reach in _REACHES:
+        low, high = corner - reach * STEP, corner + size + reach * STEP
+        near = taken[(taken[:, :2] < high).all(axis=1) & (taken[:, 2:] > low).all(axis=1)]
+        free = _clear(corner + _ways(reach, framed), size, near)
+        across = free[:, 0] + size[0] / 2
+        free = free[(across >= span[0] - grid) & (across <= span[1] + grid)]
+        if len(free):
+            return float(free[0, 0]), float(free[0, 1])
+    below = np.ceil(taken[:, 3].max() / grid) * grid
+    return float(corner[0]), float(below)
+
+
+@cache
+def _ways(reach: int, down: bool) -> np.ndarray:
+    """float64[k, 2]: from a place to those around it, or straight below it, by so many steps, the
+    nearest first."""
+    one = np.arange(-reach, reach + 1)
+    x, y = np.meshgrid([0], one[reach:]) if down else np.meshgrid(one, one)
+    order = np.lexsort([x.ravel() < 0, y.ravel() < 0, (2 * np.abs(x) + np.abs(y)).ravel()])
+    return np.stack([x.ravel(), y.ravel()], axis=1)[order] * STEP
+
+
+def _clear(corners: np.ndarray, size: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Those of the places, float64[k, 2], where a box of this size touches nothing."""
+    left, top, right, bottom = taken.T[:, np.newaxis]
+    x, y = corners.T[..., np.newaxis]
+    touched = (x < right) & (x + size[0] > left) & (y < bottom) & (y + size[1] > top)
+    return np.asarray(corners[~touched.any(axis=1)])

@@ -14,6 +14,7 @@ SPARE = 0.8  # of the scale at which a graph just fits: so far one can zoom out
 EXTENT = 200_000.0  # scene units to each side of the origin over which one can pan at least
 NOTCH = 1.15  # one notch of the wheel; a key is two
 ROOM = 24  # pixels left free around what is framed
+HEAD = 40  # and above it, where a strip may come that says something
 EDGE = 0.1  # of the viewport, at each side: what is there is not plainly in view
 LEGIBLE, READING = TEXT / LARGEST_TEXT, 0.75  # scales: the least to read at, a good one
 SETTLE = 90  # milliseconds after the last change of scale until the picture is crisp
@@ -140,13 +141,14 @@ class Camera(QObject):
     def frame(self, rect: QRectF, largest: float = 1.0) -> None:
         """Show a rectangle of the scene whole, at no more than `largest`."""
         self._set_scale(min(self._fitting(rect), largest))
-        self.look_at(rect.center())
+        above = (self._view.viewport().height() - rect.height() * self.scale) / 2
+        self.look_at(rect.center() - QPointF(0.0, max(0.0, HEAD - above) / self.scale))
 
     def show(self, rect: QRectF) -> None:
         """Have a rectangle in view: by a pan if there is room for it at this scale."""
         seen = self.visible
-        margin = 2 * ROOM / self.scale
-        if rect.width() + margin < seen.width() and rect.height() + margin < seen.height():
+        across, down = 2 * ROOM / self.scale, (HEAD + ROOM) / self.scale
+        if rect.width() + across < seen.width() and rect.height() + down < seen.height():
             self.reveal(rect)
         else:
             self.frame(rect)
@@ -164,7 +166,7 @@ class Camera(QObject):
         """Pan as little as needed to have a rectangle in view."""
         seen = self.visible
         margin = ROOM / self.scale
-        wanted = rect.adjusted(-margin, -margin, margin, margin)
+        wanted = rect.adjusted(-margin, -HEAD / self.scale, margin, margin)
         if not seen.contains(wanted):
             dx = min(0.0, wanted.left() - seen.left()) or max(0.0, wanted.right() - seen.right())
             dy = min(0.0, wanted.top() - seen.top()) or max(0.0, wanted.bottom() - seen.bottom())
@@ -174,7 +176,7 @@ class Camera(QObject):
         """The largest scale at which a rectangle is seen whole."""
         size = self._view.viewport().size()
         across = max(size.width() - 2 * ROOM, 50) / max(rect.width(), 1.0)
-        down = max(size.height() - 2 * ROOM, 50) / max(rect.height(), 1.0)
+        down = max(size.height() - HEAD - ROOM, 50) / max(rect.height(), 1.0)
         return min(across, down)
 
     def _set_scale(self, scale: float) -> None:

@@ -77,7 +77,7 @@ class ProblemDelegate(QStyledItemDelegate):
         heights = [rect.height() for _, _, _, rect in self._lines(index, width)]
         links = self.links(index, QRect(0, 0, width, 0))
         foot = links[-1].place.bottom() + 1 if links else GRID + sum(heights)
-        return QSize(width, foot + GRID)
+        return QSize(0, foot + GRID)  # a row is as wide as the list
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, row = self._panel.theme, index.data(_RowRole)
@@ -142,6 +142,7 @@ class ProblemsPanel(Panel):
         self._delegate = ProblemDelegate(self)
         self.list.setItemDelegate(self._delegate)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setMouseTracking(True)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.viewport().installEventFilter(self)

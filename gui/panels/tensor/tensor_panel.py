@@ -21,6 +21,8 @@ from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Text
 
+_LEAST = 24  # pixels that the elements have at least: they get lower before the controls do
+
 
 class TensorPanel(Panel):
     """Which tensor is looked at, and what is known of all of it; the rest is the explorer's."""
@@ -36,6 +38,7 @@ class TensorPanel(Panel):
         self.panes = SidePanes(workspace, lambda: self.theme, self.explorer)
         self.panes.unpinned.connect(self._unpin)
         self.explorer.led.connect(self._show_beside)
+        self.panes.setMinimumHeight(_LEAST)
         self.column.addWidget(self.panes, 1)
         self._pins: list[Beside] = []
         workspace.document_opened.connect(self._forget_pins)

@@ -45,7 +45,7 @@ class Check(Worded, QCheckBox):
         font = QFont(self.font())
         font.setUnderline(self.hasFocus())
         painter.setFont(font)
-        painter.setPen(theme.text if self.isEnabled() else theme.faint)
+        painter.setPen(theme.text if self.isEnabled() else theme.disabled)
         room = QRect(_BOX, 0, self.width() - _BOX, self.height())
         text = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)

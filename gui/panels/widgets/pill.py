@@ -61,5 +61,5 @@ class Pill(Worded, QAbstractButton):
 
     def _ink(self, theme: Theme) -> QColor:
         if not self.isEnabled():
-            return theme.faint
+            return theme.disabled
         return theme.tone(self._tone) if self.isChecked() else theme.muted

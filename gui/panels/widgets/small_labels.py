@@ -133,7 +133,7 @@ class Link(Worded, QAbstractButton):
         font.setUnderline(self.underMouse() or self.hasFocus())
         painter.setFont(font)
         theme = self._theme()
-        painter.setPen(theme.tone(self._tone) if self.isEnabled() else theme.faint)
+        painter.setPen(theme.tone(self._tone) if self.isEnabled() else theme.disabled)
         text = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
 

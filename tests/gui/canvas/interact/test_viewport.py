@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.protocol.result_rows import RemedyInfo
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 
@@ -212,3 +213,19 @@ def test_a_move_by_hand_moves_no_view(canvas) -> None:
         QTest.mouseMove(port, start + QPoint(120, 80) * share)
     QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start + QPoint(120, 80))
     assert canvas.view.camera.visible == before
+
+
+def test_what_a_repair_adds_is_selected_and_comes_into_view(canvas) -> None:
+    canvas.open("where_nan_trap")
+    stood = {box.id: canvas.view.arrays.centre(i)
+             for i, box in enumerate(canvas.view.arrays.visible.boxes)}  # fmt: skip
+    canvas.view.fit()
+    canvas.view.camera.pan(QPoint(0, -400))
+    names = ["log/f<0", "1e-7"]
+    repair = RemedyInfo(kind="keep_above", names=names, label="Keep it above")
+    commands.take_repair(canvas.space, repair)
+    added = ["log/f_bound", "log/f_bounded"]
+    assert sorted(canvas.space.selection) == added
+    seen = canvas.view.camera.visible
+    assert all(seen.contains(canvas.view.stage.box_rect(canvas.number(name))) for name in added)
+    assert {name: canvas.view.arrays.centre(canvas.number(name)) for name in stood} == stood

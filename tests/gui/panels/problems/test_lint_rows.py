@@ -66,6 +66,18 @@ def test_findings_are_listed_and_counted_and_lead_to_their_nodes(
     assert bench.space.selection == ("twice/each",)
 
 
+def test_rows_are_as_wide_as_the_list_however_many_there_are(
+    panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    shown.window().resize(320, 240)
+    qtbot.waitUntil(lambda: shown.list.verticalScrollBar().maximum() > 0)
+    qtbot.wait(1)
+    assert shown.list.horizontalScrollBar().maximum() == 0
+    row = shown.list.visualRect(shown.model.index(0))
+    assert row.width() == shown.list.viewport().width()
+
+
 def test_nothing_is_asked_while_nobody_reads_it(bench: Any, qtbot: Any) -> None:
     bench.open("softmax_by_hand")
     panel = ProblemsPanel(bench.space)

@@ -635,3 +635,14 @@ def test_the_ways_to_an_element_stand_beside_what_is_looked_for(
     parts = (finder.field, finder.previous, finder.next)
     places = {part.mapTo(panel, part.rect().center()).y() for part in parts}
     assert len(places) == 1
+
+
+def test_in_a_low_panel_the_elements_get_lower_and_no_control_is_cut(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    panel = opened(bench, show, np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    panel.resize(977, 144)
+    controls = panel.value.parentWidget()
+    QApplication.processEvents()
+    assert controls.height() == controls.heightForWidth(controls.width())
+    assert 0 < panel.panes.height() < 58
