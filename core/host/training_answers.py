@@ -52,6 +52,7 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         patience=request.patience,
         histograms=_histograms(session, request),
         spread=report.add_spread,
+        known=request.known,
     )
     if surface is not None:
         wish = replace(wish, aside=SurfaceArtist(surface, emit).note)

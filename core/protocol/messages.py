@@ -185,7 +185,8 @@ class Stopped(Reply, frozen=True, kw_only=True):
     now, where it was another before. seen: what was asked for with the command. batch: what the run
     is fed of the document's data, as of BatchSeen. branches: where there are several.
     loops: which iterations are looked at, of the first loops. first: the first run that can be gone
-    to; those before it are another branch's, or not kept any more.
+    to; those before it are another branch's, or not kept any more. lineage: what the runs hang on
+    besides the document, as of core/debug/history/run_lineage.py.
     """
 
     reason: StopReason
@@ -208,6 +209,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     batch: str = ""
     branches: list[BranchInfo] = []
     loops: list[LoopShown] = []
+    lineage: list[tuple[int, str]] = []
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -312,7 +314,9 @@ class Train(Command, frozen=True, kw_only=True):
     are held back are curves behind the others: those of the last epoch that was over. closer:
     expressions that are looked at in as many runs as take `share` of the time, 1 for each run.
     spread: expressions of which histograms are made in some of these runs. surface: whether the
-    decision surface is told a few times a second, as SurfaceDrawn, where the network has one."""
+    decision surface is told a few times a second, as SurfaceDrawn, where the network has one.
+    known: the last run of which the curves are known, -1 for none: the next one is told as well, if
+    it is made already."""
 
     steps: int
     validate: list[str] = []
@@ -324,6 +328,7 @@ class Train(Command, frozen=True, kw_only=True):
     share: float = 1.0
     spread: list[str] = []
     surface: bool = False
+    known: int = -2
     look: Look | None = None
 
 

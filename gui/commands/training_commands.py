@@ -13,7 +13,7 @@ from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.earlier_trainings import MOST
 from gradstep.gui.model.followed_training import shown_training
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.model.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -42,6 +42,8 @@ class Wish:
     the time; look: gets the number of each of these, and what `closer` are. histograms: made in
     some of these; spread: gets the number of each, and what they are.
     aside: gets the number of each run, and a way to the variables (device arrays) that it left.
+    known: of which run it is known what is followed, and of none behind it: the next one is told as
+    well, if it is made already; -1 for none, less where nobody asks.
     """
 
     steps: int
@@ -56,6 +58,7 @@ class Wish:
     spread: Spread = _ignore
     patience: int = 0
     aside: Callable[[int, Variables], None] = _ignore
+    known: int = -2
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -98,6 +101,8 @@ class Trainer(Travel):
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
         self._patience = Patience(wish.patience)
         self._looks = LookBudget(wish.share if wish.closer or wish.histograms else 0.0)
+        if cursor.run.at_end and last == wish.known + 1:
+            self._tell_of_made(last, cursor.frame())
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
             if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
@@ -147,6 +152,16 @@ class Trainer(Travel):
         self._looks.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
+
+    def _tell_of_made(self, run: int, values: Values) -> None:
+        """The run that is there already."""
+        wish = self._wish
+        numbers, _ = self._look(run, values)
+        closer, _ = self._closer(values)
+        wish.tell(run, [*numbers, *([] if wish.validation is None else wish.validation.last)])
+        if closer:
+            wish.look(run, closer)
+        self._spread(run, values)
 
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""

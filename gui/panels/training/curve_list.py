@@ -13,7 +13,7 @@ from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.icons import icon
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.number_text import scalar
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
 
 

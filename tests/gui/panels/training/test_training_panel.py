@@ -35,10 +35,11 @@ def panel(bench: Any, show: Callable[..., Any]) -> Any:
     return show(TrainingPanel(bench.space), 1270, 260)
 
 
-def click(panel: Any, step: int) -> None:
-    """Press and release at a step of the first plot."""
+def click(panel: Any, step: int, height: float | None = None) -> None:
+    """Press and release at a step of the first plot, in its middle or at a number."""
     view = next(iter(panel.plot._plots.values())).item.vb
-    scene = view.mapViewToScene(QPointF(step + 1, sum(view.viewRange()[1]) / 2))
+    middle = sum(view.viewRange()[1]) / 2
+    scene = view.mapViewToScene(QPointF(step + 1, middle if height is None else height))
     box = panel.plot._box
     here = QPointF(box.mapFromScene(scene))
     for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):
@@ -162,19 +163,43 @@ def test_a_condition_ends_it_or_is_said_to_be_wrong(
 
 
 def test_curves_come_back_with_what_they_are_of(bench: Any, panel: Any, qtbot: Any) -> None:
-    """A renamed variable is another; an undo brings back its curve, with its points."""
-    field = panel.findChild(QLineEdit, "training.steps")
+    """What is deleted has no curve; an undo brings it back, with its points."""
     panel.training.follow_layers("gradient")
-    field.setText("3")
-    qtbot.keyClick(field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not panel.training.busy and panel.training.made > 0)
+    panel.training.steps = 3
+    commands.train(bench.space)
     before = [*panel.training.curves]
     name = next(curve.op for curve in before if curve.family == "gradient")
-    commands.rename(bench.space, name, "renamed")
+    bench.space.edit("x", document_edits.remove_operations(bench.space.document, [name]))
     qtbot.waitUntil(lambda: name not in {curve.op for curve in panel.training.curves})
     bench.space.undo_stack.undo()
     qtbot.waitUntil(lambda: {*panel.training.curves} == {*before})
-    assert all(len(curve.points) for curve in before)
+    assert [len(curve.points) for curve in before] == [3] * len(before)
+
+
+def test_a_click_never_leads_to_a_step_with_other_numbers_than_its_curve(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    space, training = bench.space, panel.training
+    training.steps = 100
+    commands.train(space)
+    bias = np.linspace(0, 9, 10, dtype=np.float32)
+    space.edit("x", document_edits.set_initial(space.document, "softmax/bias", bias))
+    space.debugger.flush()
+    place = space.stop.run, space.stop.step
+    click(panel, 57)
+    assert (space.stop.run, space.stop.step) == place
+    assert bench.messages[-1].endswith("the runs that are shown have none")
+    assert training.curves[0].points.stop == 0
+    bench.run("restart")
+    commands.train(space)
+    (before,) = training.earlier.points_of(training.curves[0].text)
+    place = space.stop.run, space.stop.step
+    click(panel, 3, before.at(3))
+    assert (space.stop.run, space.stop.step) == place
+    assert bench.messages[-1].startswith("Step 4 of “1 · GradientDescent, rate 0.5” is not among")
+    click(panel, 3, numbers(training)[3])
+    assert space.stop.run == 3
+    assert float(space.value("loss:0").head.item()) == numbers(training)[3]
 
 
 def test_a_button_that_cannot_train_says_what_it_lacks(bench: Any, panel: Any, qtbot: Any) -> None:
@@ -258,6 +283,7 @@ def test_axes_smoothing_zoom_and_themes(bench: Any, panel: Any) -> None:
 def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
     training = panel.training
     training.busy, training.total, training._chosen = True, 100, [*training.curves]
+    training._note_points()
     assert not training._closely
     event = m.TrainingProgress(first=0, count=2, numbers=np.array([2.0, 1.0]).tobytes())
     bench.bridge.event_received.emit(event)
