@@ -71,11 +71,13 @@ from gradstep.core.protocol.program_change import ProgramChange
 from gradstep.core.protocol.queries import (
     Bottlenecks,
     BrokenNumbers,
+    CheckCurves,
     CheckExpectations,
     CheckGradients,
     Compare,
     Compared,
     CompareVariants,
+    CurvesChecked,
     DeviceRecorded,
     Diagnose,
     Diagnosed,
@@ -334,11 +336,13 @@ class Train(Command, frozen=True, kw_only=True):
 
 class Trained(Reply, frozen=True, kw_only=True):
     """made: runs that came to their end. ended: why it was over before, in words; "" where it was
-    not, or where `stopped` says it: a pause, a breakpoint, a step that failed."""
+    not, or where `stopped` says it: a pause, a breakpoint, a step that failed. wrong: the curves
+    that could not be followed, which the others do without."""
 
     stopped: Stopped
     made: int
     ended: str = ""
+    wrong: dict[str, ErrorInfo] = {}
 
 
 class ManageSessions(Command, frozen=True, kw_only=True):
@@ -518,6 +522,7 @@ __all__ = [
     "BreakpointSpec",
     "BrokenNumbers",
     "CauseLink",
+    "CheckCurves",
     "CheckExpectations",
     "CheckGradients",
     "CheckedExpectation",
@@ -534,6 +539,7 @@ __all__ = [
     "ComparedNode",
     "Comparison",
     "Control",
+    "CurvesChecked",
     "DataInfo",
     "DescribeTensor",
     "DeviceInfo",

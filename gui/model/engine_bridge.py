@@ -14,6 +14,7 @@ from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    CheckCurves,
     CheckExpectations,
     CheckGradients,
     Classify,
@@ -75,7 +76,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Classify: "Looking at rows",
 }
 LOOKING = (
-    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose
+    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose | CheckCurves
 )  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,9 @@ from gradstep.core.ops.declare.random_ops import draws_by_name
 from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    CheckCurves,
     Control,
+    CurvesChecked,
     ErrorInfo,
     Failed,
     Message,
@@ -91,6 +93,7 @@ class Training(QObject):
         self._losses: tuple[str, ...] = ()
         self._validates = False  # whether there are rows that are held back
         self._begun = 0.0
+        self._checks = 0  # how often it was asked what cannot be followed
         workspace.document_opened.connect(self._forget)
         workspace.renamed.connect(self._rename)
         workspace.document_changed.connect(self._note_edit)
@@ -134,6 +137,18 @@ class Training(QObject):
         if all(curve.text != other.text for other in self.curves):
             self.curves = [*self.curves, curve]
             self.changed.emit()
+
+    def check(self, text: str, then: Callable[[str], None]) -> None:
+        """Ask whether an expression can be followed: `then` is told soon what is wrong with it, ""
+        for nothing."""
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, CurvesChecked):
+                then(_said(reply.wrong.get(text)))
+            else:
+                then(_said(reply.error) if isinstance(reply, Failed) else "")
+
+        self._workspace.request(self._question([text]), (), answered)
 
     def follow_value(self, ref: TensorRef) -> None:
         """Draw what a tensor is; where that is a number of the rows that are fed, as an accuracy
@@ -239,6 +254,8 @@ class Training(QObject):
         self.busy = False
         if isinstance(reply, Trained):
             self.made, self.ended = reply.made, reply.ended
+            for curve in (*self._chosen, *self._closely):
+                curve.problem = _said(reply.wrong.get(curve.text))
             if self.lost is not None:
                 self._workspace.clicked.look(reply.stopped.run)
         elif isinstance(reply, Failed):
@@ -340,6 +357,30 @@ class Training(QObject):
         if not _draws_under(self._workspace.shown, frozenset(renamed.values())):
             self._histories.carry(before, self._workspace.document)
 
+    # -- what cannot be followed ---------------------------------------------------------------
+
+    def _question(self, texts: Sequence[str]) -> CheckCurves:
+        return CheckCurves(texts=[*texts], losses=[str(ref) for ref in self._minimized()])
+
+    def _check_all(self) -> None:
+        """Ask which curves an edit has made wrong, or right again; of the losses training tells."""
+        texts = [curve.text for curve in self.curves if not curve.validates]
+        losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
+        if self._workspace.program is None or losses.issuperset(texts):
+            return
+        number = self._checks = self._checks + 1
+        ask = self._workspace.request
+        ask(self._question(texts), (), self._checked, lambda: number == self._checks)
+
+    def _checked(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if not isinstance(reply, CurvesChecked):
+            return
+        before = [curve.problem for curve in self.curves]
+        for curve in self.curves:
+            curve.problem = _said(reply.wrong.get(curve.text))
+        if before != [curve.problem for curve in self.curves]:
+            self.changed.emit()
+
     # -- what happens elsewhere ----------------------------------------------------------------
 
     def _forget(self) -> None:
@@ -369,6 +410,7 @@ class Training(QObject):
         self._turn_to_document()
         self._follow_losses()
         self.changed.emit()
+        self._check_all()
 
     def _follow_losses(self) -> None:
         """Follow what is minimized, unless the user has dropped it."""
@@ -446,6 +488,11 @@ def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
     computed = {output for step in program.steps for output in step.outputs}
     gradients = [TensorRef.parse(name) for name in program.gradients]
     return Trainable(graph, gradients, computed, [TensorRef.parse(name) for name in program.rates])
+
+
+def _said(error: ErrorInfo | None) -> str:
+    """What is wrong, and what to do."""
+    return "" if error is None else ": ".join(filter(None, (error.message, error.hint)))
 
 
 def _draws_under(graph: Graph, names: Container[str]) -> bool:

@@ -19,8 +19,8 @@ _HELD = "validation "  # no expression begins so
 class Curve:
     """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
     colour; family: what it is of layers; validates: the tensor whose mean it is over the rows that
-    are held back; tag: what event files call it, of one that they alone have; points: of this
-    training."""
+    are held back; tag: what event files call it, of one that they alone have; problem: why it
+    cannot be followed now, "" where it can; points: of the runs that are shown."""
 
     text: str
     title: str
@@ -29,6 +29,7 @@ class Curve:
     family: Family = "value"
     validates: str = ""
     tag: str = ""
+    problem: str = ""
     points: Points | SampledPoints = field(init=False)
 
     def __post_init__(self) -> None:

@@ -80,10 +80,13 @@ class _Row(QWidget):
         row.addWidget(drop)
 
     def show_step(self, step: int) -> None:
+        if self._curve.problem:
+            self.number.set_text(self._curve.problem, "problem")
+            return
         points = self._curve.points
         number = points.at(step) if points.first <= step < points.stop else None
         known = number is not None and not is_not_there(np.array([number]))[0]
-        self.number.set_text(scalar(number) if known else "")
+        self.number.set_text(scalar(number) if known else "", "text")
 
 
 def _name(owner: CurveList, curve: Curve) -> QWidget:

@@ -33,7 +33,7 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
-from gradstep.gui.panels.training.expression_question import ask_expression
+from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
 from gradstep.gui.panels.training.flow_map import FlowMap
 from gradstep.gui.panels.training.followed_bar import FollowedBar
 from gradstep.gui.panels.training.histogram_map import HistogramMap
@@ -444,9 +444,7 @@ class TrainingPanel(Panel):
         self.show_points()
 
     def _ask_expression(self) -> None:
-        text = ask_expression(self, self._expressions())
-        if text:
-            commands.follow_expression(self.workspace, text)
+        ExpressionDialog(self.workspace, self._expressions(), self).open()
 
     def _expressions(self) -> list[str]:
         """Those at hand: of layers, and the values that steps give."""

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton
 
 from gradstep.core.document import document_edits
+from gradstep.core.document.request_edits import toggle_stop
+from gradstep.core.graph.model import Edge
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
 from gradstep.gui.actions import action_table
@@ -20,6 +22,7 @@ from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
 from gradstep.gui.model.training import Training
 from gradstep.gui.panels.training.curve_list import Swatch
+from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
 from gradstep.gui.panels.training.plot_groups import PlotKey, group_of
 from gradstep.gui.panels.training.training_head import progress_words, read_steps
 from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
@@ -327,13 +330,17 @@ def test_why_it_cannot_train_is_what_the_optimizer_waits_for(bench: Any, panel: 
     assert "give the document an optimizer" in can_train.obstacle(space)
 
 
-def test_text_that_is_followed_ends_it_and_says_why(bench: Any, panel: Any) -> None:
+def test_text_that_is_followed_says_why_it_cannot_be_and_ends_nothing(
+    bench: Any, panel: Any
+) -> None:
     bench.open("summaries")
     bench.space.select(["merged"])
     commands.follow_selected(bench.space)
+    panel.training.steps = 2
     commands.train(bench.space)
-    assert panel.training.failure is None
-    assert "is no number, and a curve has one at each step" in panel.training.ended
+    assert (panel.training.failure, panel.training.ended, panel.training.made) == (None, "", 2)
+    problem = panel.training.curves[-1].problem
+    assert "is no number, and a curve has one at each step: follow a number" in problem
 
 
 @pytest.fixture
@@ -461,20 +468,59 @@ def test_patience_is_said_in_the_head_and_ends_a_training(
     assert panel.training.made == 9, "five steps move it, the sixth is the first that stays"
 
 
-def test_an_expression_is_offered_by_any_part_of_it(
-    panel: Any, monkeypatch: pytest.MonkeyPatch
+def test_an_expression_is_offered_by_any_part_of_it_and_said_to_be_wrong_where_it_is_typed(
+    panel: Any, qtbot: Any
 ) -> None:
-    offered = []
-
-    def answer(dialog: QInputDialog) -> bool:
-        completer = dialog.findChild(QLineEdit).completer()
-        completer.setCompletionPrefix("softmax/bias")
-        offered.extend(completer.popup().model().index(r, 0).data() for r in range(3))
-        dialog.setTextValue(' norm(update["softmax/bias"]) ')
-        return True
-
-    monkeypatch.setattr(QInputDialog, "exec", answer)
     panel._ask_expression()
+    dialog = panel.findChild(ExpressionDialog)
+    completer = dialog.field.completer()
+    completer.setCompletionPrefix("softmax/bias")
+    offered = [completer.popup().model().index(row, 0).data() for row in range(3)]
     assert 'norm(grad["softmax/bias:0"])' in offered
+    wrong, follow = dialog.findChild(QLabel, "training.expression.wrong"), dialog.finish
+    for text, says in {
+        "": "Type an expression",
+        "norm(": "cannot evaluate",
+        'x["nothing"]': "do not compute 'nothing'",
+        'x["softmax/bias"]': "is 10 numbers",
+        'grad["images"][0]': "no gradient of 'images'",
+    }.items():
+        dialog.field.setText(text)
+        follow()
+        assert says in wrong.text()
+        assert not wrong.isHidden()
+        assert dialog.isVisible()
+    assert [curve.title for curve in panel.training.curves] == ["loss"]
+    qtbot.keyClicks(dialog.field, " ")
+    assert wrong.isHidden()
+    dialog.field.setText(' norm(update["softmax/bias"]) ')
+    follow()
+    assert not dialog.isVisible()
     curve = panel.training.curves[-1]
     assert (curve.text, curve.tone) == ('norm(update["softmax/bias"])', "update")
+
+
+def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
+    bench: Any, panel: Any
+) -> None:
+    space, training = bench.space, panel.training
+    text = 'norm(grad["softmax/bias:0"])'
+    commands.follow_expression(space, text)
+    commands.follow_expression(space, "loss * 2")
+    training.steps = 3
+    wire = Edge("softmax/logits", 1)
+    space.edit("stop", toggle_stop(space.document, wire))
+    space.debugger.flush()
+    (row,) = (row for row in panel.curves._rows if row._curve.text == text)
+    assert "no gradient of 'softmax/bias'" in row.number.text()
+    commands.train(space)
+    assert training.failure is None
+    assert training.made == 3
+    assert len(numbers(training)) == 3
+    assert np.isfinite(numbers(training, 2)).all()
+    assert "no gradient of 'softmax/bias'" in row.number.text()
+    space.undo_stack.undo()
+    space.debugger.flush()
+    commands.train(space)
+    (row,) = (row for row in panel.curves._rows if row._curve.text == text)
+    assert float(row.number.text()) > 0
