@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 STEPS, EPOCHS = 200, 5  # at first
 SHARE = 0.03  # of the time, for what is looked at closely
 MOST_STEPS = 1_000_000_000
+NOT_ASKED = -2  # for a run that is made already
 
 
 TONES: Mapping[Family, Tone] = {"gradient": "backward", "ratio": "update"}
@@ -246,9 +247,15 @@ class Training(QObject):
             share=1.0 if self.always else SHARE,
             spread=self.histograms.begin(),
             surface=self.surface,
-            known=self.last,
+            known=self._known,
         )
         self._workspace.debugger.train(wish, self._take)
+
+    @property
+    def _known(self) -> int:
+        """The last run that curves go on from: a branch has made the next one as it begins. Where
+        nothing is known, what was run by hand before is no training."""
+        return self.last if self.last >= 0 or self._histories.now.lineage else NOT_ASKED
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         self.busy = False

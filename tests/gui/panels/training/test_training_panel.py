@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton
 
 from gradstep.core.document import document_edits
@@ -20,6 +20,7 @@ from gradstep.gui import commands
 from gradstep.gui.actions import action_table
 from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.model.training import Training
 from gradstep.gui.panels.training.curve_list import Swatch
 from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
@@ -28,6 +29,7 @@ from gradstep.gui.panels.training.training_head import progress_words, read_step
 from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.pill import Pill
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -512,15 +514,38 @@ def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
     space.edit("stop", toggle_stop(space.document, wire))
     space.debugger.flush()
     (row,) = (row for row in panel.curves._rows if row._curve.text == text)
-    assert "no gradient of 'softmax/bias'" in row.number.text()
+    assert "no gradient of 'softmax/bias'" in row.problem.text()
     commands.train(space)
     assert training.failure is None
     assert training.made == 3
     assert len(numbers(training)) == 3
     assert np.isfinite(numbers(training, 2)).all()
-    assert "no gradient of 'softmax/bias'" in row.number.text()
+    assert "no gradient of 'softmax/bias'" in row.problem.text()
     space.undo_stack.undo()
     space.debugger.flush()
     commands.train(space)
     (row,) = (row for row in panel.curves._rows if row._curve.text == text)
     assert float(row.number.text()) > 0
+    assert row.problem.isHidden()
+
+
+def test_a_long_name_of_an_earlier_training_leaves_room_for_its_number(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    training = panel.training
+    training.steps = 4
+    commands.train(bench.space)
+    bench.run("restart")
+    commands.train(bench.space)
+    (before,) = training.earlier
+    before.name = "GradientDescent of all the weights there are, rate 0.5"
+    panel.earlier.refresh(training.curves[0].text, anew=True)
+    qtbot.wait(1)
+    name = panel.earlier.findChild(Link, "training.earlier.name.1")
+    (number,) = (text for text in panel.earlier._rows[0].findChildren(Text) if text.text())
+    assert number.shown == number.text()
+    assert name.shown.startswith("Gradient")
+    assert name.shown.endswith("0.5")
+    assert name.shown != name.text()
+    QApplication.sendEvent(name, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert name.toolTip() == plain(f"{before.name}\nCall it otherwise")
