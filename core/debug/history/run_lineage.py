@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from gradstep.core.debug.history.branch_record import BranchEdit
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.graph.model import TensorRef
 
 Lineage = list[tuple[int, str]]  # a run, and a digest of all that led to it and those behind it
 
@@ -40,7 +39,8 @@ def _words(change: Assignment, plan: Plan) -> str:
     return f"{change.step} {inside} {targets} {change.digest}"
 
 
-def _target(name: str, plan: Plan) -> tuple[int | str, int]:
-    """The step that gives it, and which of its outputs it is; the name of what no step gives."""
-    ref = TensorRef.parse(name)
-    return plan.step_of.get(ref.op, ref.op), ref.index
+def _target(name: str, plan: Plan) -> tuple[int | str, str]:
+    """The step that gives it, and which of its outputs it is; the name of what no step gives. What
+    a random operation counts with has a name that is no tensor's."""
+    op, _, rest = name.partition(":")
+    return plan.step_of.get(op, op), rest or "0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.host.program_reports import report_stop
 from tests.core.debug.conftest import floats
 from tests.core.debug.motion.test_training import noisy
@@ -56,3 +57,14 @@ def test_the_same_after_a_restart_is_the_same_line() -> None:
     threads.command("run_to", "2:1")
     threads.inject({"w": floats(0, 1, 2)})
     assert told(threads) == before
+
+
+def test_other_random_numbers_are_another_line() -> None:
+    found = []
+    for seed in (1, 1, 2):
+        threads = Scheduler(noisy())
+        threads.command("run_to", "1:0")
+        threads.inject(seeded(threads.session, seed))
+        found.append(told(threads))
+    assert found[0] == found[1] != found[2]
+    assert [run for run, _ in found[0]] == [1]
