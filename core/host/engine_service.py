@@ -50,6 +50,7 @@ from gradstep.core.host.borrowed_files import BorrowedFiles
 from gradstep.core.host.branch_answers import branch_of, inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
+from gradstep.core.host.curve_answers import check_curves
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.edit_trials import run_by, try_remedy, with_remedies
 from gradstep.core.host.held_document import (
@@ -329,7 +330,8 @@ class EngineService:
             return m.Trained(stopped=stopped, made=0), ()
         went = train(threads, request, self._emit)
         stopped, values = self._seen(report_stop(threads), request.look)
-        return m.Trained(stopped=stopped, made=went.made, ended=went.ended), values
+        wrong = {text: info_of(error) for text, error in went.wrong.items()}
+        return m.Trained(stopped=stopped, made=went.made, ended=went.ended, wrong=wrong), values
 
     def _seen(
         self, stopped: m.Stopped, look: m.Look | None
@@ -475,6 +477,9 @@ class EngineService:
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
         return notate(self._session, request.ops), ()
 
+    def _check_curves(self, request: m.CheckCurves, buffers: Sequence[Buffer]) -> Answer:
+        return check_curves(self._session, request), ()
+
     def _watch(self, request: m.Watch, buffers: Sequence[Buffer]) -> Answer:
         return read_watches(self._session, request), ()
 
@@ -605,6 +610,7 @@ class EngineService:
         m.CheckExpectations: _check_expectations,
         m.Expect: _expect,
         m.Notate: _notate,
+        m.CheckCurves: _check_curves,
         m.Watch: _watch,
         m.FindMoments: _find_moments,
         m.Why: _why,

@@ -17,6 +17,7 @@ from gradstep.core.debug.history.branch_record import Branch, ThreadPlace
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.history.loop_iterations import LoopView
+from gradstep.core.debug.history.run_lineage import lineage
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
@@ -239,6 +240,7 @@ def report_stop(threads: Scheduler) -> Stopped:
         batch=stop.batch,
         branches=branch_infos(threads.branches),
         loops=[*islice(_shown(session, session.view(), session.plan), _LOOPS)],
+        lineage=lineage(session.plan, session.changes, session.branches.edits),
     )
 
 

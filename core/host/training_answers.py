@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gradstep.core.debug.breaks.histograms import Histograms
+from gradstep.core.debug.breaks.histograms import COLUMNS, Histograms
+from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.core.debug.concurrency.scheduler import Scheduler
-from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.training import Training, Wish
+from gradstep.core.debug.motion.training import Spread, Tell, Training, Wish
 from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.class_answers import surface_of
+from gradstep.core.host.curve_answers import loss_of, wrong_curves, wrong_histograms
 from gradstep.core.host.decision_surface import SurfaceArtist
 from gradstep.core.protocol.messages import Event, Train, TrainingProgress
 
@@ -24,47 +25,77 @@ INTERVAL = 0.1  # seconds between two reports
 
 
 def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> Training:
-    """Do what is asked. Raises GradstepError where it cannot begin."""
+    """Do what is asked, but for what cannot be followed, which is told of. Raises GradstepError
+    where it cannot begin."""
     session = threads.session
     losses = [TensorRef.parse(name) for name in request.losses]
     there = [ref for ref in losses if ref in session.plan.tensors]
+    loss = loss_of(session, request.losses)
     if not session.plan.steps:
         raise GradstepError(
             "there is nothing to run",
             kind="FailedPreconditionError",
             hint="fetch something, or give the document a loss and an optimizer",
         )
-    curves = session.curves(request.curves, request.until, next(iter(there), None))
+    wrong = wrong_curves(session, [*request.curves, *request.closer], loss)
+    wrong = {**wrong, **wrong_histograms(session, request.spread)}
+    curves = session.curves(_right(request.curves, wrong), request.until, loss)
     validated = [TensorRef.parse(name) for name in request.validate]
     validation = Validation(session.program, session.backend, validated) if validated else None
-    closer = session.curves(request.closer) if request.closer else None
+    closely, spread = _right(request.closer, wrong), _right(request.spread, wrong)
     surface = surface_of(session) if request.surface else None
     report = Report(emit, len(request.curves) + len(validated))
     wish = Wish(
         request.steps,
         curves,
         there,
-        report.add,
+        _with_gaps(report.add, request.curves, wrong),
         validation,
-        closer=closer,
+        closer=session.curves(closely, subject=loss) if closely else None,
         share=request.share,
-        look=report.add_look,
+        look=_with_gaps(report.add_look, request.closer, wrong),
         patience=request.patience,
-        histograms=_histograms(session, request),
-        spread=report.add_spread,
+        histograms=Histograms(session.curves(spread), request.steps) if spread else None,
+        spread=_with_empty_rows(report.add_spread, request.spread, wrong),
+        known=request.known,
     )
     if surface is not None:
         wish = replace(wish, aside=SurfaceArtist(surface, emit).note)
     try:
-        return threads.train(wish)
+        went = threads.train(wish)
     finally:
         report.send()
+    return replace(went, wrong={**wrong, **went.wrong})
 
 
-def _histograms(session: DebugSession, request: Train) -> Histograms | None:
-    if not request.spread:
-        return None
-    return Histograms(session.curves(request.spread), request.steps)
+def _right(texts: Sequence[str], wrong: Collection[str]) -> list[str]:
+    return [text for text in texts if text not in wrong]
+
+
+def _with_gaps(tell: Tell, texts: Sequence[str], wrong: Collection[str]) -> Tell:
+    """Takes what is told of those that are not wrong, and of what follows on them; of the others it
+    is told that nothing is known."""
+    places = [place for place, text in enumerate(texts) if text not in wrong]
+
+    def told(run: int, numbers: Sequence[float]) -> None:
+        row = [NOT_THERE] * len(texts)
+        for place, number in zip(places, numbers, strict=False):
+            row[place] = number
+        tell(run, [*row, *numbers[len(places) :]])
+
+    return told if len(places) < len(texts) else tell
+
+
+def _with_empty_rows(spread: Spread, texts: Sequence[str], wrong: Collection[str]) -> Spread:
+    """The same of histograms."""
+    places = [place for place, text in enumerate(texts) if text not in wrong]
+
+    def told(run: int, rows: np.ndarray) -> None:
+        whole = np.full((len(texts), COLUMNS), np.nan, np.float32)
+        whole[places] = rows
+        spread(run, whole)
+
+    return told if len(places) < len(texts) else spread
 
 
 class Report:

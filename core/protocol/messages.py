@@ -71,11 +71,13 @@ from gradstep.core.protocol.program_change import ProgramChange
 from gradstep.core.protocol.queries import (
     Bottlenecks,
     BrokenNumbers,
+    CheckCurves,
     CheckExpectations,
     CheckGradients,
     Compare,
     Compared,
     CompareVariants,
+    CurvesChecked,
     DeviceRecorded,
     Diagnose,
     Diagnosed,
@@ -185,7 +187,8 @@ class Stopped(Reply, frozen=True, kw_only=True):
     now, where it was another before. seen: what was asked for with the command. batch: what the run
     is fed of the document's data, as of BatchSeen. branches: where there are several.
     loops: which iterations are looked at, of the first loops. first: the first run that can be gone
-    to; those before it are another branch's, or not kept any more.
+    to; those before it are another branch's, or not kept any more. lineage: what the runs hang on
+    besides the document, as of core/debug/history/run_lineage.py.
     """
 
     reason: StopReason
@@ -208,6 +211,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     batch: str = ""
     branches: list[BranchInfo] = []
     loops: list[LoopShown] = []
+    lineage: list[tuple[int, str]] = []
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -312,7 +316,9 @@ class Train(Command, frozen=True, kw_only=True):
     are held back are curves behind the others: those of the last epoch that was over. closer:
     expressions that are looked at in as many runs as take `share` of the time, 1 for each run.
     spread: expressions of which histograms are made in some of these runs. surface: whether the
-    decision surface is told a few times a second, as SurfaceDrawn, where the network has one."""
+    decision surface is told a few times a second, as SurfaceDrawn, where the network has one.
+    known: the last run of which the curves are known, -1 for none: the next one is told as well, if
+    it is made already."""
 
     steps: int
     validate: list[str] = []
@@ -324,16 +330,19 @@ class Train(Command, frozen=True, kw_only=True):
     share: float = 1.0
     spread: list[str] = []
     surface: bool = False
+    known: int = -2
     look: Look | None = None
 
 
 class Trained(Reply, frozen=True, kw_only=True):
     """made: runs that came to their end. ended: why it was over before, in words; "" where it was
-    not, or where `stopped` says it: a pause, a breakpoint, a step that failed."""
+    not, or where `stopped` says it: a pause, a breakpoint, a step that failed. wrong: the curves
+    that could not be followed, which the others do without."""
 
     stopped: Stopped
     made: int
     ended: str = ""
+    wrong: dict[str, ErrorInfo] = {}
 
 
 class ManageSessions(Command, frozen=True, kw_only=True):
@@ -513,6 +522,7 @@ __all__ = [
     "BreakpointSpec",
     "BrokenNumbers",
     "CauseLink",
+    "CheckCurves",
     "CheckExpectations",
     "CheckGradients",
     "CheckedExpectation",
@@ -529,6 +539,7 @@ __all__ = [
     "ComparedNode",
     "Comparison",
     "Control",
+    "CurvesChecked",
     "DataInfo",
     "DescribeTensor",
     "DeviceInfo",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gradstep.core.protocol.message_base import ASIDE, Glance, Question, Reply, Request
-from gradstep.core.protocol.message_parts import ProblemInfo, StepNotation
+from gradstep.core.protocol.message_parts import ErrorInfo, ProblemInfo, StepNotation
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
     CheckedTensor,
@@ -82,6 +82,21 @@ class Watched(Reply, frozen=True, kw_only=True):
     """In the order in which they were asked for."""
 
     rows: list[WatchRow]
+
+
+class CheckCurves(Question, frozen=True, kw_only=True):
+    """Which of these expressions cannot be followed in a training? Replied to with CurvesChecked.
+
+    losses: the first of them that runs compute is what `loss` means."""
+
+    texts: list[str]
+    losses: list[str] = []
+
+
+class CurvesChecked(Reply, frozen=True, kw_only=True):
+    """What is wrong with those that cannot be followed, by their texts."""
+
+    wrong: dict[str, ErrorInfo]
 
 
 class CheckExpectations(Request, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from gradstep.core.data.literal_values import parse_expression
 from gradstep.core.document.document import Document
 from gradstep.core.graph.edits import set_attrs
 from gradstep.core.graph.model import Operation
-from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.declare.random_ops import is_random
 from gradstep.core.ops.numerics.philox import seeds_of
 from gradstep.core.sweep.setting_syntax import Setting
 
@@ -23,7 +23,7 @@ def is_seeded(document: Document, settings: tuple[Setting, ...]) -> bool:
     texts = [value for setting in settings for value in setting.values]
     if document.data is not None and document.data.shuffle is not None:
         return True
-    return any(map(_is_random, document.graph)) or any(seeded_text(t, 1) != t for t in texts)
+    return any(map(is_random, document.graph)) or any(seeded_text(t, 1) != t for t in texts)
 
 
 def with_seed(document: Document, seed: int) -> Document:
@@ -33,7 +33,7 @@ def with_seed(document: Document, seed: int) -> Document:
     graph, data = document.graph, document.data
     if data is not None and data.shuffle is not None:
         document = document.with_(data=replace(data, shuffle=data.shuffle + seed))
-    for op in [op for op in graph if _is_random(op)]:
+    for op in [op for op in graph if is_random(op)]:
         graph = set_attrs(graph, op.name, {**op.attrs, "seed": seed, "seed2": _own(op)})
     return document.with_(graph=graph)
 
@@ -63,11 +63,6 @@ def _call(text: str) -> ast.Call | None:
 def _has_seed(call: ast.Call, place: int) -> bool:
     shape = bool(call.args) and isinstance(call.args[0], ast.List)
     return len(call.args) - shape > place or any(k.arg == "seed" for k in call.keywords)
-
-
-def _is_random(op: Operation) -> bool:
-    definition = find(op.type)
-    return definition is not None and {"seed", "seed2"} <= definition.attrs.keys()
 
 
 def _own(op: Operation) -> int:

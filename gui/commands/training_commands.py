@@ -13,7 +13,7 @@ from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.earlier_trainings import MOST
 from gradstep.gui.model.followed_training import shown_training
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.model.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def follow_gradients(workspace: Workspace) -> None:
 
 
 def follow_expression(workspace: Workspace, text: str) -> None:
-    """Draw what an expression of the breakpoints' language is while training. What is wrong with it
-    the engine says."""
+    """Draw what an expression of the breakpoints' language is while training; Training.check tells
+    before whether it can be."""
     tone: Tone = "update" if "update[" in text else "backward" if "grad[" in text else "forward"
     workspace.training.follow(Curve(text, text, "", tone))
 

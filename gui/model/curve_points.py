@@ -81,6 +81,13 @@ class Points:
         """All that are known; not a copy."""
         return self._numbers[: len(self)]
 
+    def until(self, step: int) -> Points:
+        """A copy of what is known of the steps before that one."""
+        found = Points()
+        if step > self.first and len(self):
+            found.put(self.first, self.numbers[: step - self.first])
+        return found
+
     def stretch(self, start: float, stop: float, most: int) -> Stretch:
         """Steps `start` to `stop` in about `most` bins, or up to eight times fewer."""
         first = max(int(start) - self.first, 0)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gradstep.gui.model.curve_points import Points
+from gradstep.gui.model.histogram_points import HistogramPoints
+from gradstep.gui.model.run_history import RunHistory
 from gradstep.gui.model.sampled_points import SampledPoints
+from gradstep.gui.model.training_curve import Curve, held_name, renamed_text
 
-if TYPE_CHECKING:
-    from gradstep.gui.model.training import Curve
-
-MOST = 6  # trainings; then the oldest goes
+MOST = 6  # trainings that are listed
+KEPT = 24  # of all that runs may come back to; then the oldest goes
 
 AnyPoints = Points | SampledPoints
 
@@ -20,13 +20,17 @@ AnyPoints = Points | SampledPoints
 @dataclass(eq=False)
 class EarlierTraining:
     """name: for people; points: by the expression that they are of; shown: under the curves of
-    this one; tags: what event files call them, of one that was read out of such, by expression."""
+    this one; tags: what event files call them, of one that was read out of such, by expression.
+    runs: those that the points are of, None where the document has none of them; histograms: of
+    these, by expression."""
 
     number: int
     name: str
     points: Mapping[str, AnyPoints]
     shown: bool = True
     tags: Mapping[str, str] = field(default_factory=dict)
+    runs: RunHistory | None = None
+    histograms: Mapping[str, HistogramPoints] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
@@ -37,37 +41,56 @@ class EarlierTraining:
         """The points of an expression; event files know no ":0"."""
         return self.points.get(short_text(text) if self.tags else text)
 
+    def rename(self, name_of: Callable[[str], str]) -> None:
+        """Operations are called otherwise now; event files know them by their tags."""
+        if not self.tags:
+            self.points = {_renamed(text, name_of): x for text, x in self.points.items()}
+            self.histograms = {_renamed(text, name_of): x for text, x in self.histograms.items()}
+
 
 class EarlierTrainings:
-    """The last ones, the newest first. number: of the one after them."""
+    """The last ones, the newest first. number: of the one after them. Of those that runs may come
+    back to more are kept than are listed."""
 
     def __init__(self) -> None:
         self.number = 1
         self._kept: list[EarlierTraining] = []
 
     def __iter__(self) -> Iterator[EarlierTraining]:
-        return iter(self._kept)
+        return iter(self._kept[:MOST])
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return min(len(self._kept), MOST)
+
+    @property
+    def of_runs(self) -> Sequence[EarlierTraining]:
+        """Those of runs of the document, the newest first."""
+        return [kept for kept in self._kept if kept.runs is not None]
 
     def add(self, words: str, curves: Iterable[Curve]) -> None:
         """One is over: what is known of `curves`, if anything is. words: how it was done."""
         points = {curve.text: curve.points for curve in curves if len(curve.points)}
         if points:
-            name = f"{self.number} · {words}" if words else str(self.number)
-            self._keep(EarlierTraining(self.number, name, points))
+            self.keep(EarlierTraining(0, words, points))
 
     def add_events(self, name: str, points: Mapping[str, AnyPoints]) -> None:
         """One that event files tell of. points: by tag."""
         tags = {f'x["{tag}"]': tag for tag in points}
         by_text = {text: points[tag] for text, tag in tags.items()}
-        called = f"{self.number} · {name}"
-        self._keep(EarlierTraining(self.number, called, by_text, tags=tags))
+        self.keep(EarlierTraining(0, name, by_text, tags=tags))
 
-    def _keep(self, new: EarlierTraining) -> None:
-        self._kept = [new, *self._kept[: MOST - 1]]
-        self.number += 1
+    def keep(self, new: EarlierTraining) -> None:
+        """This one is the newest; it gets the next number, before its name, if it has none yet."""
+        if not new.number:
+            new.number = self.number
+            new.name = f"{self.number} · {new.name}" if new.name else str(self.number)
+            self.number += 1
+        self._kept = [new, *self._kept[: KEPT - 1]]
+
+    def rename(self, name_of: Callable[[str], str]) -> None:
+        """Operations are called otherwise now."""
+        for kept in self._kept:
+            kept.rename(name_of)
 
     def drop(self, training: EarlierTraining) -> None:
         """Forget it."""
@@ -85,12 +108,23 @@ class EarlierTrainings:
 
     def points_of(self, text: str) -> list[AnyPoints]:
         """Those of an expression that are to be shown, the newest first."""
-        found = (kept.points_of(text) for kept in self._kept if kept.shown)
-        return [points for points in found if points is not None]
+        return [points for _, points in self._shown(text)]
 
     def points_beside(self, curve: Curve) -> list[AnyPoints]:
         """Those that are to be shown with a curve, but its own."""
-        return [points for points in self.points_of(curve.text) if points is not curve.points]
+        return [points for _, points in self.beside(curve)]
+
+    def beside(self, curve: Curve) -> list[tuple[EarlierTraining, AnyPoints]]:
+        """The same, each with whose they are."""
+        return [each for each in self._shown(curve.text) if each[1] is not curve.points]
+
+    def _shown(self, text: str) -> list[tuple[EarlierTraining, AnyPoints]]:
+        found = ((kept, kept.points_of(text)) for kept in self if kept.shown)
+        return [(kept, points) for kept, points in found if points is not None]
+
+
+def _renamed(text: str, name_of: Callable[[str], str]) -> str:
+    return renamed_text(text, held_name(text), name_of)
 
 
 def short_text(text: str) -> str:

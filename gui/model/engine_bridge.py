@@ -15,6 +15,7 @@ from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    CheckCurves,
     CheckExpectations,
     CheckGradients,
     Classify,
@@ -78,7 +79,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Classify: "Looking at rows",
 }
 LOOKING = (
-    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose
+    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose | CheckCurves
 )  # what is recorded; done in no time, and nothing to wait for
 
 _REPLACED = ErrorInfo(

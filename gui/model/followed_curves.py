@@ -13,7 +13,7 @@ from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_points import MOST as STEPS
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.sampled_points import SampledPoints
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 
 _LOSS = 'x["loss"]'
 _LAYERS: Mapping[Family, tuple[str, str, Tone]] = {

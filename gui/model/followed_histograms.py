@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from gradstep.core.debug.breaks.layer_curves import Trainable
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.protocol.messages import TrainingProgress
-from gradstep.gui.model.histogram_points import Histogram
+from gradstep.gui.model.histogram_points import Histogram, HistogramPoints
 
 # Of what, as the menu says it.
 KINDS = {"weights": "Histogram of each variable", "gradients": "Histogram of each gradient"}
@@ -21,6 +21,7 @@ class FollowedHistograms:
     def __init__(self) -> None:
         self.followed: list[Histogram] = []
         self._told: list[Histogram] = []
+        self._points: list[HistogramPoints] = []  # of `_told`
 
     def of_kind(self, kind: str) -> list[Histogram]:
         """What is followed of a kind of KINDS."""
@@ -44,7 +45,18 @@ class FollowedHistograms:
     def begin(self) -> list[str]:
         """A training begins: what it is to make."""
         self._told = [*self.followed]
+        self.note_points()
         return [each.text for each in self._told]
+
+    def note_points(self) -> None:
+        """What a training tells goes there, also while other runs are shown than it makes."""
+        self._points = [each.points for each in self._told]
+
+    def rename(self, name_of: Callable[[str], str]) -> None:
+        """Operations are called otherwise now."""
+        new = {each: each.renamed(name_of) for each in {*self.followed, *self._told}}
+        self.followed = [new[each] for each in self.followed]
+        self._told = [new[each] for each in self._told]
 
     def take(self, event: TrainingProgress) -> None:
         """What a training tells."""
@@ -52,17 +64,12 @@ class FollowedHistograms:
         if not len(steps) or not self._told:
             return
         rows = np.frombuffer(event.histograms, np.float32).reshape(len(steps), len(self._told), -1)
-        for number, each in enumerate(self._told):
-            each.points.put(steps, rows[:, number])
-
-    def forget(self) -> None:
-        """What comes does not go on from what there is."""
-        for each in self.followed:
-            each.forget()
+        for number, points in enumerate(self._points):
+            points.put(steps, rows[:, number])
 
     def clear(self) -> None:
         """Another document."""
-        self.followed, self._told = [], []
+        self.followed, self._told, self._points = [], [], []
 
 
 def histograms_of(found: Trainable, kind: str) -> Sequence[Histogram]:

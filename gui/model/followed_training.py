@@ -24,7 +24,8 @@ from gradstep.core.errors import GradstepError
 from gradstep.gui.model.earlier_trainings import EarlierTrainings
 from gradstep.gui.model.followed_curves import FollowedCurves
 from gradstep.gui.model.followed_histograms import FollowedHistograms
-from gradstep.gui.model.training import Curve, Training
+from gradstep.gui.model.training import Training
+from gradstep.gui.model.training_curve import Curve
 
 if TYPE_CHECKING:
     from gradstep.gui.model.training_call import TrainingCall

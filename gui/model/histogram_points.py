@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+
+from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.gui.model.training_curve import renamed_title
 
 Array = np.ndarray[Any, Any]
 MOST = 512  # steps that are kept; then every second of them, evenly over the training
@@ -58,6 +62,13 @@ class HistogramPoints:
             self._stride *= 2
             self._thin()
 
+    def until(self, step: int) -> HistogramPoints:
+        """A copy of those of the steps before that one."""
+        found, count = HistogramPoints(), int(np.searchsorted(self._steps, step))
+        found._stride = self._stride
+        found._steps, found.rows = self._steps[:count], self.rows[:count]
+        return found
+
     def looked_at(self, step: int) -> int:
         """The place of the last one up to that step; -1 for none."""
         return int(np.searchsorted(self._steps, step, "right")) - 1 if step < self.stop else -1
@@ -82,3 +93,12 @@ class Histogram:
     def forget(self) -> None:
         """Nothing is known of it in this training."""
         self.points = HistogramPoints()
+
+    def renamed(self, name_of: Callable[[str], str]) -> Histogram:
+        """It, or the same with operation names put through `name_of`, which has its points."""
+        text, op = rename_operations(self.text, name_of), name_of(self.op)
+        if (text, op) == (self.text, self.op):
+            return self
+        return replace(
+            self, text=text, title=renamed_title(self.title, "", self.op, name_of), op=op
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.gui.model.earlier_trainings import EarlierTrainings, short_text
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 
 MOST = 24  # of so many tags
 

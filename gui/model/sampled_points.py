@@ -61,6 +61,12 @@ class SampledPoints:
         there = self.first <= step < self.stop
         return int(self._steps[self._index(step)]) if there else -1
 
+    def until(self, step: int) -> SampledPoints:
+        """A copy of what is known of the steps before that one."""
+        found, count = SampledPoints(), int(np.searchsorted(self.steps, step))
+        found.put(self.steps[:count], self.numbers[:count])
+        return found
+
     def stretch(self, start: float, stop: float, most: int) -> Stretch:
         """Steps `start` to `stop`, and one on either side, in about `most` bins or fewer."""
         low = max(int(np.searchsorted(self.steps, int(start), "right")) - 1, 0)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from gradstep.core.debug.breaks.expression_names import names_a_tensor
+from gradstep.core.debug.breaks.expression_names import rename_operations
 from gradstep.core.debug.breaks.layer_curves import Family, Trainable
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import minimized
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.random_ops import draws_by_name
+from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    CheckCurves,
     Control,
+    CurvesChecked,
     ErrorInfo,
     Failed,
     Message,
@@ -28,15 +33,17 @@ from gradstep.core.protocol.messages import (
     TrainingProgress,
 )
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.curve_histories import CurveHistories
 from gradstep.gui.model.curve_points import Points
-from gradstep.gui.model.earlier_trainings import EarlierTrainings
 from gradstep.gui.model.engine_sync import same_run
 from gradstep.gui.model.followed_histograms import (
     FollowedHistograms,
     histogram_of,
     histograms_of,
 )
+from gradstep.gui.model.run_history import RunHistory
 from gradstep.gui.model.sampled_points import SampledPoints
+from gradstep.gui.model.training_curve import Curve, held_text, renamed_ref
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -44,45 +51,16 @@ if TYPE_CHECKING:
 STEPS, EPOCHS = 200, 5  # at first
 SHARE = 0.03  # of the time, for what is looked at closely
 MOST_STEPS = 1_000_000_000
+NOT_ASKED = -2  # for a run that is made already
 
 
 TONES: Mapping[Family, Tone] = {"gradient": "backward", "ratio": "update"}
 
 
-@dataclass(eq=False)
-class Curve:
-    """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
-    colour; family: what it is of layers; validates: the tensor whose mean it is over the rows that
-    are held back; tag: what event files call it, of one that they alone have; points: of this
-    training."""
-
-    text: str
-    title: str
-    op: str = ""
-    tone: Tone = "forward"
-    family: Family = "value"
-    validates: str = ""
-    tag: str = ""
-    points: Points | SampledPoints = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.forget()
-
-    @property
-    def is_close(self) -> bool:
-        """Whether it is looked at in some steps only, because that takes its time."""
-        if self.validates:
-            return False
-        return not (names_a_tensor(self.text) and self.text.lstrip().startswith("x"))
-
-    def forget(self) -> None:
-        """Nothing is known of it in this training."""
-        self.points = SampledPoints() if self.is_close else Points()
-
-
 class Training(QObject):
     """steps, epochs, until, patience: what is asked for, epochs where `by_epochs`; curves: what is
-    followed; always: in every step, however long that takes; earlier: trainings before this one;
+    followed; always: in every step, however long that takes; earlier: trainings of other runs than
+    those that are shown;
     busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
     it was over before; histograms: what is followed by its histograms; surface: whether somebody
     looks at the decision surface; failure: why it could not begin."""
@@ -105,24 +83,35 @@ class Training(QObject):
         self._workspace = workspace
         self.always, self.patience = False, 0
         self.surface = False
-        self.earlier = EarlierTrainings()
+        self._histories = CurveHistories(RunHistory(workspace.document))
+        self.earlier = self._histories.earlier
         self.histograms = FollowedHistograms()
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._closely: list[Curve] = []  # and those that are looked at in some steps
+        self._asked_of = self._histories.now  # the runs that are being made
+        self._points: list[Points] = []  # of `_chosen`, whatever is shown meanwhile
+        self._sampled: list[SampledPoints] = []  # of `_closely`
         self._losses: tuple[str, ...] = ()
         self._validates = False  # whether there are rows that are held back
-        self._trained: Document | None = None  # what the points are of
-        self._asked_of = workspace.document  # what is being trained
         self._begun = 0.0
+        self._checks = 0  # how often it was asked what cannot be followed
         workspace.document_opened.connect(self._forget)
+        workspace.renamed.connect(self._rename)
         workspace.document_changed.connect(self._note_edit)
         workspace.program_changed.connect(self._note_program)
+        workspace.stopped.connect(self._note_stop)
         workspace.bridge.event_received.connect(self._take_progress)
 
     @property
     def last(self) -> int:
         """The last step that a point is known of; -1 for none."""
         return max((curve.points.stop - 1 for curve in self.curves), default=-1)
+
+    @property
+    def first(self) -> int:
+        """The first step that a point is known of."""
+        known = (curve.points for curve in self.curves if len(curve.points))
+        return min((points.first for points in known), default=0)
 
     @property
     def per_epoch(self) -> int:
@@ -149,6 +138,18 @@ class Training(QObject):
         if all(curve.text != other.text for other in self.curves):
             self.curves = [*self.curves, curve]
             self.changed.emit()
+
+    def check(self, text: str, then: Callable[[str], None]) -> None:
+        """Ask whether an expression can be followed: `then` is told soon what is wrong with it, ""
+        for nothing."""
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, CurvesChecked):
+                then(_said(reply.wrong.get(text)))
+            else:
+                then(_said(reply.error) if isinstance(reply, Failed) else "")
+
+        self._workspace.request(self._question([text]), (), answered)
 
     def follow_value(self, ref: TensorRef) -> None:
         """Draw what a tensor is; where that is a number of the rows that are fed, as an accuracy
@@ -228,9 +229,10 @@ class Training(QObject):
         self._closely = [curve for curve in self.curves if curve.is_close]
         told = [curve for curve in self.curves if not (curve.is_close or curve.validates)]
         held = [curve for curve in self.curves if curve.validates]
-        self._chosen, self._asked_of = [*told, *held], self._workspace.document
+        self._chosen, self._asked_of = [*told, *held], self._histories.now
         self.busy, self.made, self.total, self.rate = True, 0, self.wanted, 0.0
         self.ended, self.failure, self._begun = "", None, time.monotonic()
+        self._note_points()
         self.changed.emit()
         texts = [curve.text for curve in told]
         losses = [str(ref) for ref in self._minimized()]
@@ -245,13 +247,22 @@ class Training(QObject):
             share=1.0 if self.always else SHARE,
             spread=self.histograms.begin(),
             surface=self.surface,
+            known=self._known,
         )
         self._workspace.debugger.train(wish, self._take)
+
+    @property
+    def _known(self) -> int:
+        """The last run that curves go on from: a branch has made the next one as it begins. Where
+        nothing is known, what was run by hand before is no training."""
+        return self.last if self.last >= 0 or self._histories.now.lineage else NOT_ASKED
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         self.busy = False
         if isinstance(reply, Trained):
             self.made, self.ended = reply.made, reply.ended
+            for curve in (*self._chosen, *self._closely):
+                curve.problem = _said(reply.wrong.get(curve.text))
             if self.lost is not None:
                 self._workspace.clicked.look(reply.stopped.run)
         elif isinstance(reply, Failed):
@@ -273,13 +284,11 @@ class Training(QObject):
     def _take_progress(self, event: object) -> None:
         if not isinstance(event, TrainingProgress) or not self.busy:
             return
-        document = self._workspace.document
-        if event.first <= self.last or not self._are_of(document):
-            self._begin_anew()
-        self._trained = document
-        for curve, column in zip(self._chosen, event.columns, strict=True):
-            assert isinstance(curve.points, Points)
-            curve.points.put(event.first, np.frombuffer(column))
+        if self._histories.now is self._asked_of and event.first <= self.last:
+            self._histories.begin_anew(self._every, self.histograms.followed)
+            self._note_points()
+        for points, column in zip(self._points, event.columns, strict=True):
+            points.put(event.first, np.frombuffer(column))
         self._put_looks(event)
         self.histograms.take(event)
         self.made += event.count
@@ -288,23 +297,96 @@ class Training(QObject):
 
     def _put_looks(self, event: TrainingProgress) -> None:
         looks = np.frombuffer(event.looks, np.int64)
-        rows = np.frombuffer(event.closer).reshape(len(looks), len(self._closely))
-        for curve, column in zip(self._closely, rows.T, strict=True):
-            assert isinstance(curve.points, SampledPoints)
-            curve.points.put(looks, column)
+        rows = np.frombuffer(event.closer).reshape(len(looks), len(self._sampled))
+        for points, column in zip(self._sampled, rows.T, strict=True):
+            points.put(looks, column)
 
-    def _are_of(self, document: Document) -> bool:
-        """Whether what there is would be the same of this document."""
-        return self._trained is not None and same_run(self._trained, document)
+    def _note_points(self) -> None:
+        """What a training tells goes there, also while other runs are shown than it makes."""
+        every = [curve.points for curve in (*self._chosen, *self._closely)]
+        self._points = [points for points in every if isinstance(points, Points)]
+        self._sampled = [points for points in every if isinstance(points, SampledPoints)]
+        self.histograms.note_points()
 
-    def _begin_anew(self) -> None:
-        """What comes does not go on from what there is."""
-        if self._trained is None:
+    # -- whose points are shown ----------------------------------------------------------------
+
+    @property
+    def _every(self) -> list[Curve]:
+        """Those that are drawn, and those that are put aside."""
+        return [*self.curves, *self._aside]
+
+    def _turn(self, now: RunHistory) -> None:
+        """Show the points of these runs."""
+        is_asked = self._histories.now is self._asked_of
+        if self._histories.turn_to(now, self._every, self.histograms.followed):
+            self.changed.emit()
+        elif is_asked:
+            self._asked_of = self._histories.now
+
+    def _note_stop(self) -> None:
+        """Where the debugger stands tells which branch of which session is shown."""
+        space, stop = self._workspace, self._workspace.stop
+        if stop is None:
             return
-        self.earlier.add(words_of(self._trained), self.curves)
+        self._turn(
+            replace(
+                self._histories.now,
+                session=space.sessions.current,
+                lineage=tuple(stop.lineage),
+                branch=current_branch(stop.branches),
+            )
+        )
+
+    def _turn_to_document(self) -> None:
+        space, document = self._workspace, self._workspace.document
+        runs_code = space.permission.runs or not document.code
+        device = space.debugger.device
+        now = self._histories.now
+        self._turn(replace(now, document=document, device=device, runs_code=runs_code))
+
+    def _rename(self, renamed: Mapping[str, str], before: Document) -> None:
+        """Operations are called otherwise now: curves follow, with all that is known of them. They
+        are of the same runs, unless the names are what random numbers are drawn by."""
+
+        def name_of(name: str) -> str:
+            return renamed.get(name, name)
+
+        every = self._every
+        new = {curve: curve.renamed(name_of) for curve in {*every, *self._chosen, *self._closely}}
+        self.curves = [new[curve] for curve in self.curves]
+        self._aside = [new[curve] for curve in self._aside]
+        self._chosen = [new[curve] for curve in self._chosen]
+        self._closely = [new[curve] for curve in self._closely]
+        self._losses = tuple(renamed_ref(name, name_of) for name in self._losses)
+        self.until = rename_operations(self.until, name_of)
+        self.histograms.rename(name_of)
+        self._histories.rename(name_of)
+        if not _draws_under(self._workspace.shown, frozenset(renamed.values())):
+            self._histories.carry(before, self._workspace.document)
+
+    # -- what cannot be followed ---------------------------------------------------------------
+
+    def _question(self, texts: Sequence[str]) -> CheckCurves:
+        return CheckCurves(texts=[*texts], losses=[str(ref) for ref in self._minimized()])
+
+    def _check_all(self) -> None:
+        """Ask which curves an edit has made wrong, or right again; of the losses training tells."""
+        texts = [curve.text for curve in self.curves if not curve.validates]
+        losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
+        if self._workspace.program is None or losses.issuperset(texts):
+            return
+        number = self._checks = self._checks + 1
+        ask = self._workspace.request
+        ask(self._question(texts), (), self._checked, lambda: number == self._checks)
+
+    def _checked(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if not isinstance(reply, CurvesChecked):
+            return
+        before = [curve.problem for curve in self.curves]
         for curve in self.curves:
-            curve.forget()
-        self.histograms.forget()
+            curve.problem = _said(reply.wrong.get(curve.text))
+        if before != [curve.problem for curve in self.curves]:
+            self.changed.emit()
 
     # -- what happens elsewhere ----------------------------------------------------------------
 
@@ -316,23 +398,26 @@ class Training(QObject):
         self.epochs, self.by_epochs = (EPOCHS, False) if data is None else (data.epochs, True)
         self.patience, self.misread = 0, ""
         self.made = self.total = 0
-        self.busy, self.ended, self.failure, self._trained = False, "", None, None
+        self.busy, self.ended, self.failure = False, "", None
         self._validates = False
-        self.earlier.clear()
+        self._histories.clear(RunHistory(self._workspace.document))
         self.histograms.clear()
         self._follow_losses()
         self.changed.emit()
 
     def _note_edit(self, changes: object) -> None:
         """An edit ends it, or would have to wait until all steps are made."""
-        if self.busy and not same_run(self._asked_of, self._workspace.document):
+        if self.busy and not same_run(self._asked_of.document, self._workspace.document):
             self._workspace.bridge.send(Control(command="pause"))  # before the engine gets the edit
+        self._turn_to_document()
 
     def _note_program(self) -> None:
         if self._workspace.engine_state == "dead":
             self.busy = False
+        self._turn_to_document()
         self._follow_losses()
         self.changed.emit()
+        self._check_all()
 
     def _follow_losses(self) -> None:
         """Follow what is minimized, unless the user has dropped it."""
@@ -402,7 +487,7 @@ class Training(QObject):
 def _held_curve(ref: TensorRef) -> Curve:
     """The mean of a number over the rows that are held back, after each epoch."""
     name = str(ref)
-    return Curve(f"validation {name}", f"{ref.short}, held back", ref.op, validates=name)
+    return Curve(held_text(name), f"{ref.short}, held back", ref.op, validates=name)
 
 
 def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
@@ -412,10 +497,13 @@ def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
     return Trainable(graph, gradients, computed, [TensorRef.parse(name) for name in program.rates])
 
 
-def words_of(document: Document) -> str:
-    """How it is trained, in a few words: to tell it from another training."""
-    for optimizer in document.optimizers:
-        if optimizer.enabled:
-            rate = optimizer.hyper.get("learning_rate")
-            return optimizer.type if rate is None else f"{optimizer.type}, rate {rate:g}"
-    return ""
+def _said(error: ErrorInfo | None) -> str:
+    """What is wrong, and what to do."""
+    return "" if error is None else ": ".join(filter(None, (error.message, error.hint)))
+
+
+def _draws_under(graph: Graph, names: Container[str]) -> bool:
+    """Whether an operation of one of these names, or in a loop that is called so, draws random
+    numbers by its own."""
+    drawing = (op.name for op in graph if draws_by_name(op))
+    return any(path in names for name in drawing for path in (name, *parents(name)))

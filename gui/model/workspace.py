@@ -131,6 +131,7 @@ class Workspace(QObject):
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
     document_changed = Signal(object)  # gradstep.core.graph.changes.Changes
+    renamed = Signal(object, object)  # old name -> new name, the document before; then it changes
     file_changed = Signal()  # path, saved or not, trusted or not
     program_changed = Signal()
     stopped = Signal()
@@ -555,6 +556,8 @@ class Workspace(QObject):
             self.file_changed.emit()
         self._carry_selection(renamed, back)
         self.debugger.show(document, self.permission)
+        if renamed:
+            self.renamed.emit(renamed, before)
         was_changed, self.is_changed = self.is_changed, self._has_work()
         self.document_changed.emit(changes_between(before.graph, document.graph))
         if was_changed != self.is_changed:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 from gradstep.gui.look import theme
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.earlier_trainings import EarlierTrainings
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.panels.training.curve_plot import CurvePlot
 
 _SIZE = (1100, 600)  # pixels

@@ -96,5 +96,6 @@ def _of_the_console(rng: Random, ref: str, other: str, runs: int) -> Sequence[m.
     line = rng.choice((*_LINES, ref, f'x["{ref}"]', f'grad["{other}"]'))
     return (
         m.Watch(texts=[f'norm(x["{ref}"])', f'grad["{other}"]'], most=8),
+        m.CheckCurves(texts=[f'norm(x["{ref}"])', f'grad["{other}"]', "loss"], losses=[other]),
         m.RunLine(line=line), m.RunLine(line=line, complete=True),
     )  # fmt: skip

@@ -93,10 +93,27 @@ class Curves:
     def _mentions(self) -> list[tuple[str, TensorRef]]:
         return [mention for text in (*self.texts, self.until) for mention in find_mentions(text)]
 
-    def read(self, values: Values) -> list[float]:
-        """The number that each is; NOT_THERE where it is not computed. Raises GradstepError for one
-        that is several numbers."""
-        return [_number(*found) for found in zip(self.texts, self.arrays(values), strict=True)]
+    def read(self, values: Values, wrong: dict[str, GradstepError] | None = None) -> list[float]:
+        """The number that each is; NOT_THERE where it is not computed. One that is several numbers,
+        or cannot be computed, is NOT_THERE as well, and noted in `wrong`. Raises GradstepError for
+        such where there is no `wrong`."""
+        try:
+            return [_number(*found) for found in zip(self.texts, self.arrays(values), strict=True)]
+        except GradstepError:
+            if wrong is None:
+                raise
+            return self._read_each(values, wrong)
+
+    def _read_each(self, values: Values, wrong: dict[str, GradstepError]) -> list[float]:
+        """The same, one by one."""
+        numbers = [NOT_THERE] * len(self.texts)
+        for place, (text, term) in enumerate(zip(self.texts, self._terms, strict=True)):
+            try:
+                with np.errstate(all="ignore"):
+                    numbers[place] = _number(text, term(values))
+            except GradstepError as error:
+                wrong.setdefault(text, error)
+        return numbers
 
     def arrays(self, values: Values) -> list[Any]:
         """What each is, of whatever shape; None where it is not computed. Raises GradstepError."""

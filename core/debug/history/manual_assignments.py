@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +42,18 @@ class Assignment:
     values: Mapping[str, np.ndarray]
     words: str = ""
     inside: tuple[InnerPlace, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the values, one after the other, whatever they were given to."""
+        found = hashlib.blake2b(digest_size=12)
+        for value in self.values.values():
+            array = np.asarray(value)
+            found.update(f"{array.dtype} {array.shape}".encode())
+            found.update(
+                repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+            )
+        return found.hexdigest()
 
     @property
     def at(self) -> tuple[int, ...]:

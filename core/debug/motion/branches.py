@@ -69,6 +69,11 @@ class Branches:
         """The name of the one that all others come from."""
         return self._by_name.first
 
+    @property
+    def edits(self) -> tuple[BranchEdit, ...]:
+        """Those that the program has which is shown."""
+        return self.programs.possible(self[self.current].edits)
+
     def reached(self, name: str) -> tuple[int, int]:
         """The last run of a branch, and how many of its steps were done."""
         timeline = self._session.timeline

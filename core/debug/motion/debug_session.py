@@ -145,7 +145,7 @@ class DebugSession(Moves[Stop]):
         self.branches.moved()
         trainer = Trainer(self._cursor)
         stop = self._arrive(trainer.train(wish) or Reason.STEP)
-        return Training(stop, trainer.made, trainer.ended)
+        return Training(stop, trainer.made, trainer.ended, trainer.wrong)
 
     def curves(
         self, texts: Sequence[str] = (), until: str = "", subject: TensorRef | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Wish:
     the time; look: gets the number of each of these, and what `closer` are. histograms: made in
     some of these; spread: gets the number of each, and what they are.
     aside: gets the number of each run, and a way to the variables (device arrays) that it left.
+    known: of which run it is known what is followed, and of none behind it: the next one is told as
+    well, if it is made already; -1 for none, less where nobody asks.
     """
 
     steps: int
@@ -56,6 +59,7 @@ class Wish:
     spread: Spread = _ignore
     patience: int = 0
     aside: Callable[[int, Variables], None] = _ignore
+    known: int = -2
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -75,19 +79,22 @@ class Wish:
 @dataclass(frozen=True)
 class Training:
     """How it went: where it stands, how many runs came to their end, and why it was over before
-    all were made, in words; "" where it was not, or where `stop` says it."""
+    all were made, in words; "" where it was not, or where `stop` says it. wrong: what was to be
+    followed, and could not be."""
 
     stop: Stop
     made: int
     ended: str
+    wrong: Mapping[str, GradstepError] = field(default_factory=dict)
 
 
 class Trainer(Travel):
     """made: runs that came to their end; ended: why it was over before, in words; "" where it was
-    not."""
+    not. wrong: as of Training."""
 
     made = 0
     ended = ""
+    wrong: Mapping[str, GradstepError] = MappingProxyType({})
 
     def train(self, wish: Wish) -> Reason | None:
         """From the newest run on, whose end is the first step if it is not done yet; stands at the
@@ -96,8 +103,11 @@ class Trainer(Travel):
         last = timeline.runs - 1
         cursor.levels = [Level(timeline, last, timeline.done(last))]
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
+        self.wrong = self._wrong = dict[str, GradstepError]()
         self._patience = Patience(wish.patience)
         self._looks = LookBudget(wish.share if wish.closer or wish.histograms else 0.0)
+        if cursor.run.at_end and last == wish.known + 1:
+            self._tell_of_made(last, cursor.frame())
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
             if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
@@ -136,23 +146,33 @@ class Trainer(Travel):
         values = FetchedValues(fetched, self._wish.curves.holders)
         numbers, why = self._look(run, values)
         self._looks.read()
-        closer = self._closer(values) if self._looks.is_close and not why else ([], why)
-        if closer[1]:
+        closer = self._closer(values) if self._looks.is_close and not why else []
+        if why:
             return Go.AGAIN
         self._tell(run, numbers)
-        if closer[0]:
-            self._wish.look(run, closer[0])
+        if closer:
+            self._wish.look(run, closer)
         if self._looks.is_close:
             self._spread(run, values)
         self._looks.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
 
+    def _tell_of_made(self, run: int, values: Values) -> None:
+        """The run that is there already."""
+        wish = self._wish
+        numbers, _ = self._look(run, values)
+        closer = self._closer(values)
+        wish.tell(run, [*numbers, *([] if wish.validation is None else wish.validation.last)])
+        if closer:
+            wish.look(run, closer)
+        self._spread(run, values)
+
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""
         numbers, ended = self._look(run, values)
-        closer, why = self._closer(values)
-        self.ended = self.ended or ended or why
+        closer = self._closer(values)
+        self.ended = self.ended or ended
         self._tell(run, numbers)
         if closer:
             self._wish.look(run, closer)
@@ -178,21 +198,18 @@ class Trainer(Travel):
     def _look(self, run: int, values: Values) -> tuple[Sequence[float], str]:
         """What is followed, and why it is over; "" where it is not."""
         curves = self._wish.curves
-        numbers: Sequence[float] = [np.nan] * len(curves.texts)
+        numbers = curves.read(values, self._wrong)
         try:
-            numbers = curves.read(values)
             if curves.ends(values):
                 return numbers, f"{curves.until} holds"
         except GradstepError as error:
             return numbers, _said(error)
         return numbers, self._not_finite(values) or self._is_patience_over(run, values)
 
-    def _closer(self, values: Values) -> tuple[Sequence[float], str]:
-        """What is followed closely, and why that is over."""
-        try:
-            return ([] if self._wish.closer is None else self._wish.closer.read(values)), ""
-        except GradstepError as error:
-            return [], _said(error)
+    def _closer(self, values: Values) -> Sequence[float]:
+        """What is followed closely."""
+        closer = self._wish.closer
+        return [] if closer is None else closer.read(values, self._wrong)
 
     def _spread(self, run: int, values: Values) -> None:
         wanted = self._wish.histograms

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor
 
 from gradstep.gui.look.theme import Theme, mix
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 
 
 def colors(theme: Theme, curves: Sequence[Curve]) -> list[QColor]:

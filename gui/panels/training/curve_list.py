@@ -13,8 +13,8 @@ from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.icons import icon
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.number_text import scalar
-from gradstep.gui.model.training import Curve
-from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
+from gradstep.gui.model.training_curve import Curve
+from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
 
 
 class CurveList(QWidget):
@@ -62,14 +62,21 @@ class _Row(QWidget):
         super().__init__()
         self._curve = curve
         theme = owner._theme
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        row = QHBoxLayout()
         row.setSpacing(GRID)
+        column.addLayout(row)
+        self.problem = Wrapped(theme, f"training.problem.{curve.text}", "problem")
+        self.problem.setContentsMargins(12 + GRID, 0, 0, 0)
+        column.addWidget(self.problem)
         row.addWidget(Swatch(color, dashed=bool(curve.validates)))
         row.addWidget(_name(owner, curve))
         self.number = Text(theme, "text", mono(12))
-        self.number.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        row.addWidget(self.number, 1)
+        self.number.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        row.addWidget(self.number)
+        row.addStretch(1)
         drop = QToolButton()
         drop.setObjectName(f"training.drop.{curve.text}")
         drop.setAutoRaise(True)
@@ -80,6 +87,8 @@ class _Row(QWidget):
         row.addWidget(drop)
 
     def show_step(self, step: int) -> None:
+        self.problem.setText(self._curve.problem)
+        self.problem.setVisible(bool(self._curve.problem))
         points = self._curve.points
         number = points.at(step) if points.first <= step < points.stop else None
         known = number is not None and not is_not_there(np.array([number]))[0]

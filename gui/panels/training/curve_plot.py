@@ -21,9 +21,9 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.theme import SMALL, Theme, mix, mono
 from gradstep.gui.model.curve_points import Stretch, smoothed
-from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTrainings
+from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTraining, EarlierTrainings
 from gradstep.gui.model.number_text import scalar
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_line import (
     CurveLine,
@@ -50,6 +50,7 @@ from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _BESIDE = 0.5  # of the view, drawn on either side of it, so that it can be moved
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
+_NEAR = 6  # pixels from a line that is meant by a click
 _FINE = 4  # bins a pixel at most: there may be eight times fewer
 _LEFT = Qt.MouseButton.LeftButton
 AXIS = 64  # pixels of the axis of numbers
@@ -60,9 +61,11 @@ _READ = 6  # numbers at most that a plot reads out
 
 
 class CurvePlot(QWidget):
-    """clicked(step): the user clicked at a step. hovered(step): the pointer is there; -1: away."""
+    """clicked(step): the user clicked at a step; clicked_earlier(step, training): on the line of a
+    training before. hovered(step): the pointer is there; -1: away."""
 
     clicked = Signal(int)
+    clicked_earlier = Signal(int, object)
     hovered = Signal(int)
 
     def __init__(self, theme: ThemeSource, earlier: EarlierTrainings) -> None:
@@ -229,8 +232,23 @@ class CurvePlot(QWidget):
             moved = (here - self._pressed).manhattanLength()
             step = self._step_at(here)
             if step >= 0 and moved < QApplication.startDragDistance():
-                self.clicked.emit(step)
+                self._click(step, here)
         return False
+
+    def _click(self, step: int, point: QPointF) -> None:
+        earlier = self._earlier_at(step, point)
+        if earlier is None:
+            self.clicked.emit(step)
+        else:
+            self.clicked_earlier.emit(step, earlier)
+
+    def _earlier_at(self, step: int, point: QPointF) -> EarlierTraining | None:
+        """The training before whose line is there, and none of this training."""
+        scene = self._box.mapToScene(point.toPoint())
+        for plot in self._plots.values():
+            if plot.item.vb.sceneBoundingRect().contains(scene):
+                return plot.earlier_at(step, plot.item.vb.mapSceneToView(scene).y())
+        return None
 
     def _step_at(self, point: QPointF) -> int:
         """The step under a point; -1 where there is none."""
@@ -313,6 +331,34 @@ class _Plot:
         low, high = self._extent
         step = round(x - 1)
         return step if low <= step <= high else -1
+
+    def earlier_at(self, step: int, height: float) -> EarlierTraining | None:
+        """The training before whose line passes that point, where none of this training is as
+        near."""
+        pixel = pixel_size(self.item.vb)
+        near = (f for c in self._curves for f in self._far(c.points, step, height, pixel))
+        own = min(near, default=math.inf)
+        every = [
+            (far, training)
+            for curve in self._curves
+            for training, points in self._owner.earlier.beside(curve)
+            for far in self._far(points, step, height, pixel)
+        ]
+        far, found = min(every, key=lambda each: each[0], default=(math.inf, None))
+        return found if far <= _NEAR and far < own else None
+
+    def _far(
+        self, points: AnyPoints, step: int, height: float, pixel: tuple[float, float]
+    ) -> list[float]:
+        """How many pixels a line is over or under a point; none where it is not there."""
+        if not points.first <= step < points.stop:
+            return []
+        stretch = points.stretch(step - pixel[0] / 2, step + pixel[0] / 2, self._bins)
+        _, ends = self._shown((np.tile(stretch.steps, 2), np.append(stretch.low, stretch.high)))
+        known = ends[np.isfinite(ends)]
+        if not len(known):
+            return []
+        return [max(known.min() - height, height - known.max(), 0) / pixel[1]]
 
     def refresh(self, log: bool, smoothing: int) -> None:
         """Draw the stretch in view and what is beside it, and fit the numbers' axis to it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QInputDialog,
@@ -83,15 +83,19 @@ class _Row(QWidget):
         shown.setAccessibleName(owner.tr("Show training {}").format(training.name))
         shown.setChecked(training.shown)
         shown.toggled.connect(lambda on: owner.show_training(training, on))
+        shown.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         row.addWidget(shown)
-        name = Link(theme, training.name, f"training.earlier.name.{number}", "text")
-        name.setToolTip(owner.tr("Call it otherwise"))
+        middle = Qt.TextElideMode.ElideMiddle  # trainings are told apart by their ends
+        title = f"training.earlier.name.{number}"
+        name = Link(theme, training.name, title, "text", elide=middle)
+        name.set_tip(owner.tr("Call it otherwise"))
         name.clicked.connect(lambda: owner.rename(training))
         row.addWidget(name)
         last = Text(theme, "muted", mono(12))
-        last.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        last.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         last.set_text(_last(training, text))
-        row.addWidget(last, 1)
+        row.addWidget(last)
+        row.addStretch(1)
         drop = QToolButton()
         drop.setObjectName(f"training.earlier.drop.{number}")
         drop.setAutoRaise(True)

@@ -13,7 +13,7 @@ from gradstep.core.visible_text import visible
 from gradstep.gui.look.theme import GRID, SMALL, Tone, mono
 from gradstep.gui.model.earlier_trainings import AnyPoints
 from gradstep.gui.model.number_text import scalar
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.panels.training.flow_image import paint_rows, span_of
 from gradstep.gui.panels.training.plot_groups import SHARES, TITLES
 from gradstep.gui.panels.training.step_map import StepMap

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradstep.core.debug.breaks.layer_curves import LEARNING
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training_curve import Curve
 
 LEAST_HEIGHT, LEAST_WIDTH = 120, 200  # pixels of a plot
 _SMALL = 96  # of one among so many that they are scrolled

@@ -22,16 +22,18 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.earlier_trainings import EarlierTraining
 from gradstep.gui.model.event_trainings import are_events
 from gradstep.gui.model.followed_histograms import KINDS
 from gradstep.gui.model.followed_training import FollowedTraining, shown_training
 from gradstep.gui.model.lone_curves import LoneCurves
-from gradstep.gui.model.training import Curve, Training
+from gradstep.gui.model.training import Training
+from gradstep.gui.model.training_curve import Curve
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
-from gradstep.gui.panels.training.expression_question import ask_expression
+from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
 from gradstep.gui.panels.training.flow_map import FlowMap
 from gradstep.gui.panels.training.followed_bar import FollowedBar
 from gradstep.gui.panels.training.histogram_map import HistogramMap
@@ -292,6 +294,7 @@ class TrainingPanel(Panel):
         self.plot.set_look(self.head.log, self.head.smoothing)
         self.plot.set_split(self.views.is_split)
         self.plot.clicked.connect(self._go)
+        self.plot.clicked_earlier.connect(self._refuse)
         self.plot.hovered.connect(self._hover)
         self.pages.addWidget(self.plot)
 
@@ -348,11 +351,21 @@ class TrainingPanel(Panel):
             words = self.tr("Step {:,} is in another process; step={} in its watch(…) keeps it")
             self.workspace.say(words.format(step + 1, step + 1))
             return
-        if step > self.training.last and any(each.tags for each in self.training.earlier):
+        if self.training.first <= step <= self.training.last:
+            commands.go_to_trained_step(self.workspace, step)
+        elif any(each.tags for each in self.training.earlier):
             words = self.tr("Step {:,} is known from event files alone: no training here was there")
             self.workspace.say(words.format(step + 1))
         else:
-            commands.go_to_trained_step(self.workspace, step)
+            words = self.tr(
+                "Step {:,} is of an earlier training: the runs that are shown have none"
+            )
+            self.workspace.say(words.format(step + 1))
+
+    def _refuse(self, step: int, training: EarlierTraining) -> None:
+        """An earlier training's curve was clicked: the step of that number is another one here."""
+        words = self.tr("Step {:,} of “{}” is not among the runs that are shown")
+        self.workspace.say(words.format(step + 1, training.name))
 
     def _offer(self) -> None:
         """What can be followed now."""
@@ -431,9 +444,7 @@ class TrainingPanel(Panel):
         self.show_points()
 
     def _ask_expression(self) -> None:
-        text = ask_expression(self, self._expressions())
-        if text:
-            commands.follow_expression(self.workspace, text)
+        ExpressionDialog(self.workspace, self._expressions(), self).open()
 
     def _expressions(self) -> list[str]:
         """Those at hand: of layers, and the values that steps give."""

@@ -98,12 +98,20 @@ class Text(QWidget):
 
 
 class Link(Worded, QAbstractButton):
-    """Words that do something: coloured text, underlined under the pointer and with the focus."""
+    """Words that do something: coloured text, underlined under the pointer and with the focus, and
+    elided to its room; the whole is the tool tip then, but where it has another. elide: where."""
 
     def __init__(
-        self, theme: ThemeSource, text: str, name: str, tone: Tone = "selection", code: bool = False
+        self,
+        theme: ThemeSource,
+        text: str,
+        name: str,
+        tone: Tone = "selection",
+        code: bool = False,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
         super().__init__()
+        self._elide, self._tip, self._told = elide, "", ""
         self._theme, self._tone = theme, tone
         self.setText(text)
         self.setObjectName(name)
@@ -120,12 +128,32 @@ class Link(Worded, QAbstractButton):
             self.setAccessibleName(text)
             self.updateGeometry()
 
+    def set_tip(self, tip: str) -> None:
+        """What the tool tip says besides."""
+        self._tip = tip
+        self._tell("")
+
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
         return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(min(40, self.sizeHint().width()), self.sizeHint().height())
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        if self.toolTip() in ("", self._told):
+            self._tell("" if self.shown == self.text() else self.text())
+
+    def _tell(self, whole: str) -> None:
+        said = "\n".join(filter(None, (whole, self._tip)))
+        self.setToolTip(plain(said))
+        self._told = self.toolTip()
+
+    @property
+    def shown(self) -> str:
+        """As much of the text as there is room for."""
+        return QFontMetrics(self.font()).elidedText(self.text(), self._elide, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -134,8 +162,7 @@ class Link(Worded, QAbstractButton):
         painter.setFont(font)
         theme = self._theme()
         painter.setPen(theme.tone(self._tone) if self.isEnabled() else theme.disabled)
-        text = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, self.shown)
 
 
 class SectionHeader(QWidget):

@@ -110,8 +110,6 @@ def test_progress_that_waits_is_put_together_and_none_is_lost() -> None:
     ("request_", "says"),
     [
         (m.Train(steps=0), "0 steps cannot be made"),
-        (m.Train(steps=2, curves=["x["]), "cannot evaluate"),
-        (m.Train(steps=2, curves=['norm(grad["images:0"])']), "no gradient of 'images'"),
         (m.Train(steps=2, until='x["no:0"] > 1'), "runs do not compute 'no'"),
     ],
 )
@@ -123,6 +121,54 @@ def test_what_cannot_be_done_moves_nothing(
     assert isinstance(reply, m.Failed)
     assert says in reply.error.message
     assert opened(service, DIGITS).stopped.run == 0
+
+
+WRONG = {
+    "x[": "cannot evaluate",
+    'norm(grad["images:0"])': "no gradient of 'images'",
+    'x["nothing:0"]': "runs do not compute 'nothing'",
+    'x["softmax/bias:0"]': "is 10 numbers",
+    'x["softmax/bias:0"] * 2': "is 10 numbers",
+    'max(x["softmax/bias:0"] > x["softmax/weights:0"][0][0:3])': "cannot evaluate",
+    'update["loss:0"]': "is no variable",
+    "step > 3": "is of runs that are recorded",
+}
+
+
+def test_what_cannot_be_followed_is_told_of_before_and_keeps_nothing_else_from_training(
+    service: EngineService, events: list[m.Message]
+) -> None:
+    opened(service, DIGITS)
+    fine = [LOSS, NORM, "loss * 2", 'max(x["softmax/bias:0"])']
+    checked, _ = service.handle(m.CheckCurves(texts=[*fine, *WRONG], losses=["loss"]))
+    assert isinstance(checked, m.CurvesChecked)
+    assert checked.wrong.keys() == WRONG.keys()
+    for text, says in WRONG.items():
+        assert says in checked.wrong[text].message
+        assert checked.wrong[text].hint
+    spread = ['x["nothing:0"]', 'x["softmax/bias:0"]']
+    closer = [NORM, 'norm(x["nothing:0"])']
+    wish = m.Train(
+        steps=4,
+        curves=["x[", LOSS, 'x["nothing:0"]'],
+        closer=closer,
+        spread=spread,
+        losses=["loss"],
+    )
+    reply, _ = service.handle(wish)
+    assert isinstance(reply, m.Trained)
+    assert (reply.made, reply.wrong.keys()) == (4, {"x[", 'x["nothing:0"]', closer[1]})
+    _, (no, losses, neither) = numbers(events)
+    assert np.isnan(no).all()
+    assert np.isnan(neither).all()
+    assert np.isfinite(losses).all()
+    (event,) = (event for event in events if isinstance(event, m.TrainingProgress))
+    looks = np.frombuffer(event.closer).reshape(4, 2)
+    assert np.isfinite(looks[:, 0]).all()
+    assert np.isnan(looks[:, 1]).all()
+    rows = np.frombuffer(event.histograms, np.float32).reshape(4, 2, -1)
+    assert np.isnan(rows[:, 0]).all()
+    assert np.isfinite(rows[:, 1]).all()
 
 
 def test_a_document_with_threads_is_not_trained(service: EngineService) -> None:

@@ -81,3 +81,16 @@ def test_what_is_given_by_hand_and_what_a_branch_holds_is_shown(
     panel.show()
     space.debugger.flush()
     assert held() == "[1. 2.]"
+
+
+def test_the_first_tab_has_room_for_its_name_however_many_there_are(
+    bench: Bench, show: Callable[..., Any]
+) -> None:
+    bench.open("softmax_digits")
+    panel = show(SessionsPanel(bench.space), 900, 300)
+    panel.seen()
+    tabs, widths = panel.names, []
+    for _ in range(3):
+        widths.append(tabs.tabRect(0).width())
+        commands.duplicate_session(bench.space)
+    assert widths == [tabs.tabRect(0).width()] * 3

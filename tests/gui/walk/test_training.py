@@ -80,7 +80,9 @@ def test_a_pause_is_at_the_end_of_a_step_and_an_edit_pauses(digits) -> None:
     user.workspace.edit("stop", toggle_stop(document, Edge("softmax/logits", 1)))
     trained(user)
     assert user.gradient("softmax/bias:0") is None
-    assert user.workspace.stop.run == training.last, "at the same step of what it is now"
+    assert training.last == -1, "what was drawn is of before the edit"
+    (before,) = training.earlier
+    assert user.workspace.stop.run == before.last, "at the same step of what it is now"
 
 
 def test_a_click_while_it_trains_pauses_and_goes_there(digits) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
@@ -253,14 +254,19 @@ def test_what_cannot_be_followed_is_said_before_anything_runs(text: str, says: s
 
 
 @pytest.mark.parametrize("before", [0, 5])
-def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> None:
+def test_a_curve_of_several_numbers_is_told_of_and_the_others_go_on(before: int) -> None:
     program, ends = stepped()
     session = DebugSession(program)
     if before:
         train(session, before)
-    went = session.train(Wish(30, session.curves(['x["w:0"]'])))
-    assert "is 3 numbers" in went.ended
-    at_end(session, ends, before)
+    told: list[float] = []
+    curves = session.curves(['x["w:0"]', 'sum(x["w:0"])'])
+    went = session.train(Wish(30, curves, tell=lambda run, row: told.extend(row)))
+    assert "is 3 numbers" in went.wrong['x["w:0"]'].message
+    assert not went.ended
+    assert is_not_there(np.array(told[::2])).all()
+    assert np.isfinite(told[1::2]).all()
+    at_end(session, ends, before + 29)
 
 
 @settings(deadline=None)

@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolButton
+from PySide6.QtGui import QEnterEvent, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton
 
 from gradstep.core.document import document_edits
+from gradstep.core.document.request_edits import toggle_stop
+from gradstep.core.graph.model import Edge
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
 from gradstep.gui.actions import action_table
 from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.model.training import Training
 from gradstep.gui.panels.training.curve_list import Swatch
+from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
 from gradstep.gui.panels.training.plot_groups import PlotKey, group_of
 from gradstep.gui.panels.training.training_head import progress_words, read_steps
 from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.pill import Pill
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -35,10 +40,11 @@ def panel(bench: Any, show: Callable[..., Any]) -> Any:
     return show(TrainingPanel(bench.space), 1270, 260)
 
 
-def click(panel: Any, step: int) -> None:
-    """Press and release at a step of the first plot."""
+def click(panel: Any, step: int, height: float | None = None) -> None:
+    """Press and release at a step of the first plot, in its middle or at a number."""
     view = next(iter(panel.plot._plots.values())).item.vb
-    scene = view.mapViewToScene(QPointF(step + 1, sum(view.viewRange()[1]) / 2))
+    middle = sum(view.viewRange()[1]) / 2
+    scene = view.mapViewToScene(QPointF(step + 1, middle if height is None else height))
     box = panel.plot._box
     here = QPointF(box.mapFromScene(scene))
     for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):
@@ -162,19 +168,43 @@ def test_a_condition_ends_it_or_is_said_to_be_wrong(
 
 
 def test_curves_come_back_with_what_they_are_of(bench: Any, panel: Any, qtbot: Any) -> None:
-    """A renamed variable is another; an undo brings back its curve, with its points."""
-    field = panel.findChild(QLineEdit, "training.steps")
+    """What is deleted has no curve; an undo brings it back, with its points."""
     panel.training.follow_layers("gradient")
-    field.setText("3")
-    qtbot.keyClick(field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not panel.training.busy and panel.training.made > 0)
+    panel.training.steps = 3
+    commands.train(bench.space)
     before = [*panel.training.curves]
     name = next(curve.op for curve in before if curve.family == "gradient")
-    commands.rename(bench.space, name, "renamed")
+    bench.space.edit("x", document_edits.remove_operations(bench.space.document, [name]))
     qtbot.waitUntil(lambda: name not in {curve.op for curve in panel.training.curves})
     bench.space.undo_stack.undo()
     qtbot.waitUntil(lambda: {*panel.training.curves} == {*before})
-    assert all(len(curve.points) for curve in before)
+    assert [len(curve.points) for curve in before] == [3] * len(before)
+
+
+def test_a_click_never_leads_to_a_step_with_other_numbers_than_its_curve(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    space, training = bench.space, panel.training
+    training.steps = 100
+    commands.train(space)
+    bias = np.linspace(0, 9, 10, dtype=np.float32)
+    space.edit("x", document_edits.set_initial(space.document, "softmax/bias", bias))
+    space.debugger.flush()
+    place = space.stop.run, space.stop.step
+    click(panel, 57)
+    assert (space.stop.run, space.stop.step) == place
+    assert bench.messages[-1].endswith("the runs that are shown have none")
+    assert training.curves[0].points.stop == 0
+    bench.run("restart")
+    commands.train(space)
+    (before,) = training.earlier.points_of(training.curves[0].text)
+    place = space.stop.run, space.stop.step
+    click(panel, 3, before.at(3))
+    assert (space.stop.run, space.stop.step) == place
+    assert bench.messages[-1].startswith("Step 4 of “1 · GradientDescent, rate 0.5” is not among")
+    click(panel, 3, numbers(training)[3])
+    assert space.stop.run == 3
+    assert float(space.value("loss:0").head.item()) == numbers(training)[3]
 
 
 def test_a_button_that_cannot_train_says_what_it_lacks(bench: Any, panel: Any, qtbot: Any) -> None:
@@ -258,6 +288,7 @@ def test_axes_smoothing_zoom_and_themes(bench: Any, panel: Any) -> None:
 def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
     training = panel.training
     training.busy, training.total, training._chosen = True, 100, [*training.curves]
+    training._note_points()
     assert not training._closely
     event = m.TrainingProgress(first=0, count=2, numbers=np.array([2.0, 1.0]).tobytes())
     bench.bridge.event_received.emit(event)
@@ -301,13 +332,17 @@ def test_why_it_cannot_train_is_what_the_optimizer_waits_for(bench: Any, panel: 
     assert "give the document an optimizer" in can_train.obstacle(space)
 
 
-def test_text_that_is_followed_ends_it_and_says_why(bench: Any, panel: Any) -> None:
+def test_text_that_is_followed_says_why_it_cannot_be_and_ends_nothing(
+    bench: Any, panel: Any
+) -> None:
     bench.open("summaries")
     bench.space.select(["merged"])
     commands.follow_selected(bench.space)
+    panel.training.steps = 2
     commands.train(bench.space)
-    assert panel.training.failure is None
-    assert "is no number, and a curve has one at each step" in panel.training.ended
+    assert (panel.training.failure, panel.training.ended, panel.training.made) == (None, "", 2)
+    problem = panel.training.curves[-1].problem
+    assert "is no number, and a curve has one at each step: follow a number" in problem
 
 
 @pytest.fixture
@@ -435,20 +470,82 @@ def test_patience_is_said_in_the_head_and_ends_a_training(
     assert panel.training.made == 9, "five steps move it, the sixth is the first that stays"
 
 
-def test_an_expression_is_offered_by_any_part_of_it(
-    panel: Any, monkeypatch: pytest.MonkeyPatch
+def test_an_expression_is_offered_by_any_part_of_it_and_said_to_be_wrong_where_it_is_typed(
+    panel: Any, qtbot: Any
 ) -> None:
-    offered = []
-
-    def answer(dialog: QInputDialog) -> bool:
-        completer = dialog.findChild(QLineEdit).completer()
-        completer.setCompletionPrefix("softmax/bias")
-        offered.extend(completer.popup().model().index(r, 0).data() for r in range(3))
-        dialog.setTextValue(' norm(update["softmax/bias"]) ')
-        return True
-
-    monkeypatch.setattr(QInputDialog, "exec", answer)
     panel._ask_expression()
+    dialog = panel.findChild(ExpressionDialog)
+    completer = dialog.field.completer()
+    completer.setCompletionPrefix("softmax/bias")
+    offered = [completer.popup().model().index(row, 0).data() for row in range(3)]
     assert 'norm(grad["softmax/bias:0"])' in offered
+    wrong, follow = dialog.findChild(QLabel, "training.expression.wrong"), dialog.finish
+    for text, says in {
+        "": "Type an expression",
+        "norm(": "cannot evaluate",
+        'x["nothing"]': "do not compute 'nothing'",
+        'x["softmax/bias"]': "is 10 numbers",
+        'grad["images"][0]': "no gradient of 'images'",
+    }.items():
+        dialog.field.setText(text)
+        follow()
+        assert says in wrong.text()
+        assert not wrong.isHidden()
+        assert dialog.isVisible()
+    assert [curve.title for curve in panel.training.curves] == ["loss"]
+    qtbot.keyClicks(dialog.field, " ")
+    assert wrong.isHidden()
+    dialog.field.setText(' norm(update["softmax/bias"]) ')
+    follow()
+    assert not dialog.isVisible()
     curve = panel.training.curves[-1]
     assert (curve.text, curve.tone) == ('norm(update["softmax/bias"])', "update")
+
+
+def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
+    bench: Any, panel: Any
+) -> None:
+    space, training = bench.space, panel.training
+    text = 'norm(grad["softmax/bias:0"])'
+    commands.follow_expression(space, text)
+    commands.follow_expression(space, "loss * 2")
+    training.steps = 3
+    wire = Edge("softmax/logits", 1)
+    space.edit("stop", toggle_stop(space.document, wire))
+    space.debugger.flush()
+    (row,) = (row for row in panel.curves._rows if row._curve.text == text)
+    assert "no gradient of 'softmax/bias'" in row.problem.text()
+    commands.train(space)
+    assert training.failure is None
+    assert training.made == 3
+    assert len(numbers(training)) == 3
+    assert np.isfinite(numbers(training, 2)).all()
+    assert "no gradient of 'softmax/bias'" in row.problem.text()
+    space.undo_stack.undo()
+    space.debugger.flush()
+    commands.train(space)
+    (row,) = (row for row in panel.curves._rows if row._curve.text == text)
+    assert float(row.number.text()) > 0
+    assert row.problem.isHidden()
+
+
+def test_a_long_name_of_an_earlier_training_leaves_room_for_its_number(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    training = panel.training
+    training.steps = 4
+    commands.train(bench.space)
+    bench.run("restart")
+    commands.train(bench.space)
+    (before,) = training.earlier
+    before.name = "GradientDescent of all the weights there are, rate 0.5"
+    panel.earlier.refresh(training.curves[0].text, anew=True)
+    qtbot.wait(1)
+    name = panel.earlier.findChild(Link, "training.earlier.name.1")
+    (number,) = (text for text in panel.earlier._rows[0].findChildren(Text) if text.text())
+    assert number.shown == number.text()
+    assert name.shown.startswith("Gradient")
+    assert name.shown.endswith("0.5")
+    assert name.shown != name.text()
+    QApplication.sendEvent(name, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert name.toolTip() == plain(f"{before.name}\nCall it otherwise")

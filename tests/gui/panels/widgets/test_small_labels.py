@@ -10,10 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows
-from gradstep.gui.panels.widgets.small_labels import Text
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 
-def come(text: Text) -> None:
+def come(text: Text | Link) -> None:
     at = QPointF(1, 1)
     QApplication.sendEvent(text, QEnterEvent(at, at, at))
 
@@ -35,9 +35,23 @@ def test_a_tool_tip_says_what_is_cut_and_what_there_is_besides(
     text.set_text("some words")
     text.set_tip(tip)
     text.resize(width, 20)
+    link = Link(lambda: DARK, "some words", "link")
+    qtbot.addWidget(link)
+    link.set_tip(tip)
+    link.resize(width, 20)
     for _ in range(2):
         come(text)
-        assert text.toolTip() == said
+        come(link)
+        assert text.toolTip() == link.toolTip() == said
+
+
+def test_a_link_that_is_cut_keeps_the_tool_tip_that_it_was_given(qtbot: QtBot) -> None:
+    link = Link(lambda: DARK, "some words", "link")
+    qtbot.addWidget(link)
+    link.setToolTip("where it leads")
+    link.resize(20, 20)
+    come(link)
+    assert link.toolTip() == "where it leads"
 
 
 def test_a_caption_says_what_it_is_of_under_the_pointer(qtbot: QtBot) -> None:
