@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.history.injection_target import step_that_tells
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.document.named_edits import words_of
@@ -42,8 +43,12 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
     words += _iteration(threads)
     if len(threads.states) > 1:
         words += f" in {threads.current}"
-    threads.inject(values, branch, words)
-    return f"{words} from here on, on branch {branch_of(threads)}"
+        step = None
+    else:
+        step = step_that_tells(threads.session, name)
+    threads.inject(values, branch, words, step)
+    since = "from here on" if step is None else "since it was computed"
+    return f"{words} {since}, on branch {branch_of(threads)}"
 
 
 def _iteration(threads: Scheduler) -> str:

@@ -283,13 +283,19 @@ class Scheduler:
         self._runs.was_assigned(values)
         self._remember(_ASSIGN, values)
 
-    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
+    def inject(
+        self,
+        values: Mapping[str, np.ndarray],
+        name: str = "",
+        words: str = "",
+        step: int | None = None,
+    ) -> Stop:
         """Give variables and tensors other values here, on a branch of its own; see
-        `gradstep.core.debug.motion.branches`, and where there are threads
-        `gradstep.core.debug.concurrency.thread_branches`. Raises GradstepError for what cannot be
-        given."""
+        `gradstep.core.debug.motion.branches`, and where there are threads, which give nothing
+        after an earlier step, `gradstep.core.debug.concurrency.thread_branches`. Raises
+        GradstepError for what cannot be given."""
         if len(self._members) == 1:
-            return self.session.inject(values, name, words)
+            return self.session.inject(values, name, words, step)
         session = self.session
         here, *inside = session.stop.place
         find_fitting(session, values, here, inside)

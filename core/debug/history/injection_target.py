@@ -77,6 +77,22 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
     return Target(name, where, plan.values[where].type, fed=fed)
 
 
+def step_that_tells(session: DebugSession, name: str) -> int | None:
+    """After how many steps of the run that a session stands in another value of a tensor has a
+    say: None for here. What read it has done so where no step that is still to come does; who gives
+    it another value nevertheless asks what these would have made of it."""
+    stop, plan = session.stop, session.plan
+    if stop.inside or name in plan.variables:
+        return None
+    index = plan.tensors.get(TensorRef.parse(name))
+    if not isinstance(index, int):
+        return None
+    made = plan.made_by[index] + 1
+    read = [index in step.needs for step in plan.steps[made:]]
+    here = stop.step - made
+    return made if any(read[:here]) and not any(read[here:]) else None
+
+
 def _require_there(
     session: DebugSession, name: str, ref: TensorRef, index: int, at: tuple[int, int]
 ) -> None:

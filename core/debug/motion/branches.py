@@ -99,18 +99,32 @@ class Branches:
 
     # -- making and leaving them ---------------------------------------------------------------
 
-    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Branch:
+    def inject(
+        self,
+        values: Mapping[str, np.ndarray],
+        name: str = "",
+        words: str = "",
+        step: int | None = None,
+    ) -> Branch:
         """Give variables and tensors other values where the session stands. What there is stays as
         it is: a branch leaves it here, and is shown. Where one begins already, and nothing was done
         since, they are that one's, too. name: of the branch; "" for the next that is free. words:
-        what is given, for people. Raises GradstepError, and changes nothing, for what cannot be."""
+        what is given, for people. step: after how many steps of the run they are given, and the
+        branch leaves, where that is before the session stands; what comes behind that and hangs on
+        them is done again, and the session stays. Raises GradstepError, and changes nothing, for
+        what cannot be."""
         session = self._session
         here, *inside = session.stop.place
-        find_fitting(session, values, here, inside)
-        if self._is_new and not name:
-            give(session, values, here, words, inside)
+        at = here if step is None else (here[0], step)
+        within = inside if at == here else []
+        find_fitting(session, values, at, within)
+        changes = session.timeline.changes
+        goes_on = not changes or changes[-1].at <= place_of(*at, within)
+        if self._is_new and not name and goes_on:
+            give(session, values, at, words, within)
         else:
-            self._fork(self._by_name.free_name(name), values, words)
+            self._fork(self._by_name.free_name(name), values, words, at, within)
+        self._stand_again(here, within)
         self._is_new = True
         self._note()
         return self[self.current]
@@ -244,20 +258,33 @@ class Branches:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _fork(self, name: str, values: Mapping[str, np.ndarray], words: str) -> None:
-        timeline, left, op = self._session.timeline, self.current, self._op
-        here, *inside = self._session.stop.place
+    def _fork(
+        self,
+        name: str,
+        values: Mapping[str, np.ndarray],
+        words: str,
+        at: tuple[int, int],
+        inside: Sequence[tuple[int, int]],
+    ) -> None:
+        timeline, left = self._session.timeline, self.current
         with self._elsewhere(name):
-            timeline.fork(*here, inside)
-            self._cursor.hits.hold(self._cursor.hits.until(place_of(*here, inside)))
+            timeline.fork(*at, inside)
+            self._cursor.hits.hold(self._cursor.hits.until(place_of(*at, inside)))
             inherited = len(timeline.changes)
-            give(self._session, values, here, words, inside)
+            give(self._session, values, at, words, inside)
         # Only now: what failed has made no branch.
-        edits = self[left].edits
-        branch = Branch(name, left, *here, op, inherited=inherited, place=here, edits=edits)
+        edits, op = self[left].edits, self._session.plan.op_after(at[1])
+        branch = Branch(name, left, *at, op, inherited=inherited, place=at, edits=edits)
         branch = replace(branch, edits_inherited=len(edits))
         self._by_name[name] = branch
-        self._cursor.stand_inside(*here, inside)
+
+    def _stand_again(self, here: tuple[int, int], inside: Sequence[tuple[int, int]]) -> None:
+        """Where the session stood before something was given; or, where a step before that fails
+        now, at that."""
+        timeline, (run, step) = self._session.timeline, here
+        failed = timeline.reach(step) if timeline.done(run) < step else None
+        self._cursor.stand_inside(run, min(step, timeline.done(run)), inside)
+        self._cursor.error = failed or self._cursor.error
 
     @contextmanager
     def _elsewhere(self, name: str) -> Iterator[None]:

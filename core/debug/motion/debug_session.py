@@ -157,10 +157,17 @@ class DebugSession(Moves[Stop]):
             tensors, holders, texts, until, subject, lambda ref: isinstance(tensors.get(ref), str)
         )
 
-    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
-        """Give variables and tensors other values here, on a branch of its own: see Branches."""
+    def inject(
+        self,
+        values: Mapping[str, np.ndarray],
+        name: str = "",
+        words: str = "",
+        step: int | None = None,
+    ) -> Stop:
+        """Give variables and tensors other values here, or after an earlier step of this run, on a
+        branch of its own: see Branches."""
         self._cursor.ready()
-        self.branches.inject(values, name, words)
+        self.branches.inject(values, name, words, step)
         return self._arrive(Reason.GOTO)
 
     def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:

@@ -11,6 +11,7 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -21,6 +22,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.host.branch_answers import inject
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.debug.conftest import floats
@@ -97,9 +99,11 @@ class Forks(RuleBasedStateMachine):
         run = max(run, self.session.timeline.first)
         self.session.run_to(f"{run}:{int(fraction * self.session.timeline.length)}")
 
-    @rule(data=st.data())
-    def inject(self, data: st.DataObject) -> None:
-        frame, before = self.session.frame(), self.name
+    @rule(data=st.data(), back=st.just(0) | st.integers(0, 12))
+    def inject(self, data: st.DataObject, back: int) -> None:
+        """Where it stands, or some steps before that in the same run; it stands where it did."""
+        at, before = (self.here[0], max(self.here[1] - back, 0)), self.name
+        frame = self.session.frame(*at)
         there = {r: frame.value(r) for r in self.fresh[before].tensors}
         known = sorted((r for r, v in there.items() if v is not None), key=str)
         assume(known)
@@ -113,12 +117,14 @@ class Forks(RuleBasedStateMachine):
             with pytest.raises(GradstepError, match="says how large something is"):
                 self.session.inject({ref.short: new})
             return
-        stop = self.session.inject({ref.short: new})
-        assert (stop.run, stop.step) == self.here
-        given = [g for g in self.given[before] if g[:2] <= self.here]
-        self.given[self.name] = [*given, (*self.here, ref.short, new)]
+        here, last = self.here, self.given[before][-1:]
+        stop = self.session.inject({ref.short: new}, step=at[1] if back else None)
+        assert (stop.run, stop.step) == self.here == here
+        given = [g for g in self.given[before] if g[:2] <= at]
+        self.given[self.name] = [*given, (*at, ref.short, new)]
         self.fresh[self.name] = Fresh(self.program, self.given[self.name])
-        assert len(self.given) == count + (not was_new)
+        goes_on = was_new and all(g[:2] <= at for g in last)
+        assert len(self.given) == count + (not goes_on)
 
     @rule(data=st.data())
     def switch(self, data: st.DataObject) -> None:
@@ -321,6 +327,34 @@ def test_only_what_hangs_on_a_value_is_done_again() -> None:
     assert session.continue_().reason == "end"
     assert session.frame().value("sum") == 16
     assert calls == ["f", "g", "g"]
+
+
+def test_what_was_read_already_is_given_where_it_is_computed(tutorial: Program) -> None:
+    """At the end of a run nothing reads d any more: another d there would change nothing."""
+    threads, other = Scheduler(tutorial), DebugSession(tutorial)
+    threads.command("continue_")
+    held = threads.session.frame().value("d")
+    assert held is not None
+    said = inject(threads, "d", held * 2)
+    assert said == "d = [2.12 3.92] since it was computed, on branch b1"
+    other.run_to(f"0:{other.plan.step_of['d'] + 1}")
+    other.inject({"d": held * 2})
+    other.run_to(f"0:{other.timeline.length}")
+    assert _all_values(threads.session) == _all_values(other)
+    said = inject(threads, "c", np.zeros(2, np.float32))
+    assert said == "c = [0. 0.] from here on, on branch b1", "the next run reads it"
+
+
+def test_a_step_that_fails_by_what_is_given_is_where_one_stands(gather: Program) -> None:
+    session = DebugSession(gather)
+    session.inject({"indices": np.array([0, 1, 4], np.int32)}, "mended")
+    assert session.continue_().reason == "end"
+    end = session.stop.step
+    stopped = session.inject({"indices": np.array([0, 1, 9], np.int32)}, step=0)
+    assert stopped.error is not None
+    assert stopped.step < end
+    session.switch_branch("mended")
+    assert (session.stop.step, session.stop.error) == (end, None)
 
 
 def test_a_seed_gives_other_random_numbers_from_there_on() -> None:
