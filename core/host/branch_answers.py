@@ -41,10 +41,10 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
         words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
         values = {name: _whole(threads, name, value, at)}
     words += _iteration(threads)
+    step = None
     if len(threads.states) > 1:
         words += f" in {threads.current}"
-        step = None
-    else:
+    elif name != SEED:
         step = step_that_tells(threads.session, name)
     threads.inject(values, branch, words, step)
     since = "from here on" if step is None else "since it was computed"

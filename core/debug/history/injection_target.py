@@ -88,9 +88,8 @@ def step_that_tells(session: DebugSession, name: str) -> int | None:
     if not isinstance(index, int):
         return None
     made = plan.made_by[index] + 1
-    read = [index in step.needs for step in plan.steps[made:]]
-    here = stop.step - made
-    return made if any(read[:here]) and not any(read[here:]) else None
+    read = [made + n for n, step in enumerate(plan.steps[made:]) if index in step.needs]
+    return made if read and read[-1] < stop.step else None
 
 
 def _require_there(
