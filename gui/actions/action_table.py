@@ -183,7 +183,7 @@ GRAPH = (
     Action("graph.add", "Add node…", window("add"), "Find an operation and place it",
            ("Shift+A",), "add", when.is_open, "Graph", 0, canvas=True),
     Action("graph.wire", "Connect to…", window("wire"),
-           "Choose by name an input for the selected node's output", ("W",), "",
+           "Choose by name what the selected node reads, or what reads it", ("W",), "",
            when.one_selected, "Graph", 0, canvas=True),
     Action("graph.run_after", "Run after…", window("run_after"),
            "Choose by name a node that has to run before the selected one: a control dependency",

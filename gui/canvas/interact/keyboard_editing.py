@@ -43,10 +43,14 @@ class KeyboardEditing:
             self._stage.move(chosen, dx * GRID, dy * GRID)
 
     def wire_by_name(self) -> None:
-        """Choose an input for the selected node's first output by typing."""
+        """Choose by typing what the selected node reads where an input of it is open, or an input
+        for its first output."""
         op = self._only_selected()
-        if op is not None:
-            self.wire_tensor(op.output())
+        if op is None:
+            return
+        space, beside = self._workspace, self._beside(op.name)
+        entries = search_entries.starts(space, op) + search_entries.ends(space, op.output())
+        self._search.open(entries, beside, f"Connect {op.name} with…")
 
     def wire_tensor(self, tensor: TensorRef) -> None:
         """Choose an input for a tensor by typing."""

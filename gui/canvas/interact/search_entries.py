@@ -62,6 +62,22 @@ def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
     ]
 
 
+def starts(workspace: Workspace, op: Operation) -> list[Entry]:
+    """Tensors of the graph that the open inputs of `op` may take: wiring by keyboard."""
+    wiring, types = Wiring(workspace.document.graph, workspace.inference), workspace.inference.types
+    return [
+        Entry(
+            f"{source.short} → {input_name(workspace.shown, edge)}",
+            "",
+            f"Connect {source.short} to input '{input_name(workspace.shown, edge)}' of {op.name}.",
+            partial(commands.connect, workspace, source, edge),
+        )
+        for edge in (Edge(op.name, i) for i, ref in enumerate(op.inputs) if ref is None)
+        for source in types
+        if wiring.refusal(source, edge) is None
+    ]
+
+
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     """Inputs of the graph's operations that may take `source`: wiring by keyboard."""
     graph = workspace.document.graph

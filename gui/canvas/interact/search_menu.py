@@ -77,7 +77,8 @@ class SearchMenu(QFrame):
         found = ranked(text, self.entries, lambda e: Searched(e.title, e.help, e.aliases, e.late))
         self.list.show_matches(found)
         if not found:
-            self.help.show_text("Nothing fits. Try fewer letters.")
+            fewer = "Nothing fits. Try fewer letters."
+            self.help.show_text(fewer if self.entries else "There is nothing here that fits.")
 
     def take(self) -> None:
         """Do what the current row says, and close; at a heading, fold it."""

@@ -27,6 +27,7 @@ from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.rect_sides import sides_of
+from gradstep.gui.canvas.scene.scene_arrays import WIDTH
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.wire_compatibility import Wiring
 from gradstep.gui.look.theme import Theme, fade
@@ -123,10 +124,12 @@ class DrawWire:
         if self._taken is not None:
             commands.disconnect(workspace, self._taken)
             return
-        at = self._camera.to_scene(pixel).toTuple()
-        if self._start.is_output:
+        x, y = self._camera.to_scene(pixel).toTuple()
+        if self._start.is_output:  # the node's left edge, where its inputs are, comes there
+            at = (x + WIDTH / 2, y)
             entries = search_entries.readers(workspace, at, stage.tensor(self._start))
         else:
+            at = (x - WIDTH / 2, y)
             entries = search_entries.makers(workspace, at, stage.wire(self._start))
         self._search.open(entries, pixel)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -23,13 +23,13 @@ from gradstep.gui.model.workspace import Workspace
 SIZE = QSize(152, 96)
 EDGE, PADDING = 12, 8  # pixels to the canvas's corner, and inside
 REST = 30  # milliseconds without a change until the overview is drawn again
+STILL = 150  # and until it makes way for what it lies over: it does not jump about meanwhile
 
 
 class Minimap(QWidget):
-    """Lies over its parent's lower right corner.
+    """Lies over its parent's lower right corner, or the upper one while boxes are seen there alone.
 
-    wanted: shown (True) or hidden (False) by the user; None: shown while part of the graph is out
-    of view.
+    wanted: shown (True) or hidden (False) by the user; None: shown while boxes are out of view.
     """
 
     def __init__(
@@ -54,12 +54,15 @@ class Minimap(QWidget):
         self._structure_picture: QPixmap | None = None  # without what is said
         self._shown: SceneArrays | None = None  # of which that is
         self._said: Said | None = None  # what the picture tells beyond that, where that is known
+        self._is_held = False  # by the mouse
         self.wanted: bool | None = None
         self.setFixedSize(SIZE)
         self.setToolTip("Overview (O). Click to go there.")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._soon = QTimer(self, singleShot=True, interval=REST)
         self._soon.timeout.connect(self._forget_if_changed)
+        self._rest = QTimer(self, singleShot=True, interval=STILL)
+        self._rest.timeout.connect(self._place)
         stage.changed.connect(self._soon.start)
         stage.facts_changed.connect(self._soon.start)
         camera.moved.connect(self._follow)
@@ -98,6 +101,7 @@ class Minimap(QWidget):
         painter.drawRect(frame.intersected(inside))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._is_held = True
         scale, corner = self._mapping()
         self._camera.look_at((event.position() - corner) / scale)
 
@@ -105,6 +109,7 @@ class Minimap(QWidget):
         self.mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._is_held = False
         event.accept()  # the canvas below must not take it
 
     def _forget_if_changed(self) -> None:
@@ -159,15 +164,32 @@ class Minimap(QWidget):
     def _follow(self) -> None:
         """The graph changed, or what is seen of it."""
         self.setVisible(self._is_of_use() if self.wanted is None else self.wanted)
+        if not self.isHidden():
+            self._rest.start()
         self.update()
 
     def _is_of_use(self) -> bool:
-        seen = self._camera.visible
-        return len(self._stage.arrays) > 0 and not seen.contains(self._stage.area)
+        arrays = self._stage.arrays
+        left, top, right, bottom = arrays.standing
+        boxes = QRectF(left, top, right - left, bottom - top)
+        return len(arrays) > 0 and not self._camera.visible.contains(boxes)
 
     def _place(self) -> None:
+        if self._is_held:
+            self._rest.start()  # not away from under the mouse
+            return
         room = self._parent.size()
-        self.move(room.width() - self.width() - EDGE, room.height() - self.height() - EDGE)
+        right, bottom = room.width() - self.width() - EDGE, room.height() - self.height() - EDGE
+        corners = QPoint(right, bottom), QPoint(right, EDGE)
+        free = (corner for corner in corners if not self._hides_boxes(corner))
+        self.move(next(free, corners[0]))
+
+    def _hides_boxes(self, corner: QPoint) -> bool:
+        """Whether boxes would be behind it there."""
+        seen, scale = self._camera.visible, self._camera.scale
+        left, top = seen.left() + corner.x() / scale, seen.top() + corner.y() / scale
+        right, bottom = left + self.width() / scale, top + self.height() / scale
+        return bool(self._stage.arrays.boxes_in(left, top, right, bottom).any())
 
     def _drawn(self) -> QPixmap:
         """The graph as it was drawn before, with what is said of it now; together where boxes are

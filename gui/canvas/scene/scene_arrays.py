@@ -149,6 +149,16 @@ class SceneArrays:
             float(bottom.max(initial=(y + height).max())),
         )
 
+    @cached_property
+    def standing(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom of all boxes alone; a unit square when there are none."""
+        if not len(self):
+            return (0.0, 0.0, 1.0, 1.0)
+        x, y, width, height = self.rects.T
+        ends = x.min(), y.min(), (x + width).max(), (y + height).max()
+        left, top, right, bottom = map(float, ends)
+        return left, top, right, bottom
+
     def from_below(self, boxes: np.ndarray) -> np.ndarray:
         """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
         numbers = np.flatnonzero(boxes)

@@ -126,10 +126,15 @@ def test_a_click_on_a_wired_input_changes_nothing(canvas) -> None:
 
 
 def test_a_wire_dropped_on_nothing_offers_what_can_read_it(pair) -> None:
-    drag(pair, pair.output("x"), QPoint(700, 600))
+    there = QPoint(700, 600)
+    dropped = pair.view.camera.to_scene(there)
+    drag(pair, pair.output("x"), there)
     choose(pair, "tanh")
     assert pair.space.document.graph["Tanh"].inputs == (TensorRef("x"),)
     assert pair.space.selection == ("Tanh",)
+    box = pair.view.box_rect(pair.number("Tanh"))
+    input_at = QPointF(box.left(), box.center().y())
+    assert (input_at - dropped).manhattanLength() < 1, "the wire ends where it was dropped"
 
 
 def test_what_cannot_read_a_tensor_is_not_offered(pair) -> None:
@@ -142,9 +147,27 @@ def test_what_cannot_read_a_tensor_is_not_offered(pair) -> None:
 
 
 def test_an_open_input_dropped_on_nothing_offers_sources(pair) -> None:
-    drag(pair, pair.input("y", 0), QPoint(300, 600))
+    there = QPoint(300, 600)
+    dropped = pair.view.camera.to_scene(there)
+    drag(pair, pair.input("y", 0), there)
     choose(pair, "const")
     assert pair.space.document.graph["y"].inputs[0] == TensorRef("Const")
+    box = pair.view.box_rect(pair.number("Const"))
+    output_at = QPointF(box.right(), box.center().y())
+    assert (output_at - dropped).manhattanLength() < 1
+
+
+def test_a_key_offers_what_an_open_input_can_read(pair) -> None:
+    pair.space.select(["y"])
+    QTest.keyClick(pair.view, Qt.Key.Key_W)
+    choose(pair, "x x")
+    assert pair.space.document.graph["y"].inputs == (TensorRef("x"), None)
+
+
+def test_where_there_is_nothing_to_be_offered_that_is_said(pair) -> None:
+    shown = SearchMenu([], "Connect to…", pair.view)
+    assert shown.help.text() == "There is nothing here that fits."
+    shown.deleteLater()
 
 
 @pytest.mark.parametrize(

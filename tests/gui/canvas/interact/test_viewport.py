@@ -99,6 +99,23 @@ def test_a_click_on_the_minimap_goes_there(canvas) -> None:
         assert canvas.view.minimap.isVisible() == shown
 
 
+def test_the_minimap_lies_over_no_box_while_a_corner_is_free(canvas, qtbot) -> None:
+    view = canvas.view
+    view.minimap.wanted = True
+    canvas.open("tutorial")
+    view.camera.zoom_to(1.0)
+    port, boxes = view.viewport().rect(), view.arrays.visible.box_of
+    right = port.width() / 2 - 90
+    for name, down in (("loss", port.height() / 2 - 60), ("d", -port.height() / 2 + 60)):
+        middle = view.box_rect(boxes[name]).center()
+        view.camera.look_at(middle - QPointF(right, down))
+        box = view.mapFromScene(view.box_rect(boxes[name])).boundingRect()
+        assert port.contains(box)
+        lies_over = lambda box=box: view.minimap.geometry().intersects(box)  # noqa: E731
+        qtbot.waitUntil(lambda: not lies_over(), timeout=5000)  # noqa: B023
+        assert port.contains(view.minimap.geometry())
+
+
 def chain(count: int) -> Document:
     ops = [Operation("n0", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
     ops += [Operation(f"n{i}", "Tanh", (TensorRef(f"n{i - 1}"),)) for i in range(1, count)]
