@@ -175,10 +175,10 @@ class _Ground:
         half = np.stack([np.full(len(self.tall), WIDTH), self.tall], axis=1)[self.has] / 2
         middles = self.middles[self.has]
         own = {*self.surroundings[number]}
-        scopes = [self._around(numbers) for scope, numbers in self._inside.items()
+        scopes = [numbers for scope, numbers in self._inside.items()
                   if scope not in own and len(numbers) > 1]  # fmt: skip
         boxes = np.concatenate([middles - half, middles + half], axis=1)
-        return np.concatenate([boxes, np.array(scopes).reshape(-1, 4)])
+        return np.concatenate([boxes, self._around(scopes)]) if scopes else boxes
 
     def span(self, number: int) -> tuple[float, float]:
         """Between which x the middle of a box may be: no farther out than the others of the
@@ -194,12 +194,16 @@ class _Ground:
         for scope in self.surroundings[number]:
             self._inside.setdefault(scope, []).append(number)
 
-    def _around(self, numbers: list[int]) -> tuple[float, ...]:
-        middles, half = self.middles[numbers], self.tall[numbers] / 2
-        (left, _), (right, _) = middles.min(axis=0), middles.max(axis=0)
-        top, bottom = (middles[:, 1] - half).min(), (middles[:, 1] + half).max()
-        across = WIDTH / 2 + SIDE
-        return left - across, top - TITLE, right + across, bottom + SIDE
+    def _around(self, scopes: Sequence[Sequence[int]]) -> np.ndarray:
+        """float64[k, 4]: the frames around boxes, of which there are some in each. All at once: a
+        network has thousands."""
+        counts = [*map(len, scopes)]
+        numbers = np.fromiter(chain.from_iterable(scopes), np.int64, sum(counts))
+        starts = np.cumsum([0, *counts[:-1]])
+        (x, y), half, across = self.middles[numbers].T, self.tall[numbers] / 2, WIDTH / 2 + SIDE
+        left, top = np.minimum.reduceat(x, starts), np.minimum.reduceat(y - half, starts)
+        right, bottom = np.maximum.reduceat(x, starts), np.maximum.reduceat(y + half, starts)
+        return np.stack([left - across, top - TITLE, right + across, bottom + SIDE], axis=1)
 
 
 _Wires = tuple[list[int], list[int]]
