@@ -18,9 +18,14 @@ from gradstep.core.cli.output.command_output import (
     usage,
 )
 from gradstep.core.cli.output.placement_text import placement_lines, placement_object
+from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.problems import Problem
+from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded, start
+from gradstep.core.program.questions.program_errors import find_errors
 from gradstep.core.program.questions.run_choice import (
     RunChoice,
     Values,
@@ -42,14 +47,17 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         require_threads.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
-        return _answer(args, run_with_threads(loaded, backend, args.fetch, args.runs), backend)
+        program = derive(loaded.document, loaded.functions)
+        runs = run_with_threads(program, backend, args.fetch, args.runs)
+        return _answer(args, runs, backend, [] if args.fetch else find_errors(program))
     choice = _chosen(loaded, args.fetch)
     logs = [b for b in loaded.document.breakpoints if b.log and b.enabled]
     if logs and not (args.fetch or args.fast or args.kernels):
         from gradstep.core.cli.runs.run_logged import run_logged
 
         with name_threads(loaded, "--threads"):
-            return _answer(args, run_logged(loaded, backend, choice, args.runs, logs), backend)
+            runs = run_logged(loaded, backend, choice, args.runs, logs)
+        return _answer(args, runs, backend, choice.problems)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
     with name_threads(loaded, "--threads"):
         if loaded.batches is None:
@@ -63,24 +71,28 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.fast:
         data["rounding"] = session.rounding
     notes = [*kernel_lines(session.computed_by), *map(rounding_line, session.rounding)]
-    return _answer(args, runs, backend, data, notes)
+    return _answer(args, runs, backend, choice.problems, data, notes)
 
 
 def _answer(
     args: argparse.Namespace,
     runs: list[Values],
     backend: Backend,
+    problems: Sequence[Problem],
     more: Mapping[str, object] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Answer:
     """As one object or as text, whichever is asked for: of many runs either takes longer than the
-    runs."""
+    runs. problems: what the runs did without, which is said besides."""
+    say_problems(problems)
     if not args.json:
         lines = [_text(runs, backend), *placement_lines(backend), *notes]
         return Answer({}, "\n".join(lines))
     objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
     if placed := placement_object(backend):
         more = {**more, "transfers": placed}
+    if problems:
+        more = {**more, "problems": [problem_object(p) for p in problems]}
     return Answer({"runs": objects, "device": device_object(backend), **more}, "")
 
 

@@ -19,6 +19,7 @@ from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
 from gradstep.core.cli.output.left_out_remark import remark
 from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.cli.output.trial_table import trial_text
 from gradstep.core.cli.runs.smallest_file import write_smallest
@@ -36,6 +37,7 @@ from gradstep.core.host.whole_runs import make_runs
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.program_errors import find_errors
 from gradstep.core.program.recorded_remarks import recorded_remarks
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TryEdit
 
@@ -161,6 +163,7 @@ def _explainer(
         functions = loaded.of_kind(CodeKind.PYFUNC)
         return Explainer(situation(loaded, backend), functions, backend)
     program = derive(loaded.document, loaded.functions)
+    say_problems(find_errors(program))
     return explainer_of_runs(loaded, program, backend, of, args.runs)
 
 

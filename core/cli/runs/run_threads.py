@@ -11,17 +11,14 @@ from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
-from gradstep.core.program.derive import derive
-from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
 def run_with_threads(
-    loaded: Loaded, backend: Backend, names: Sequence[str], runs: int
+    program: Program, backend: Backend, names: Sequence[str], runs: int
 ) -> list[Values]:
-    """What `names`, or else the document, asks for, in each of so many runs. Raises GradstepError
+    """What `names`, or else the program, asks for, in each of so many runs. Raises GradstepError
     for a run that fails, or waits for what no thread gives."""
-    program = derive(loaded.document, loaded.functions)
     if names:
         program = _asking(program, names)
     shown = [*(ref.short for ref in program.fetches), *program.targets]

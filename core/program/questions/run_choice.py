@@ -12,8 +12,10 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.requests import whole_request
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.table import find
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.program_errors import find_errors
 
 Values = dict[str, "np.ndarray | None"]
 
@@ -22,13 +24,15 @@ Values = dict[str, "np.ndarray | None"]
 class RunChoice:
     """graph: what is needed of the program, or the document's own graph where that is all.
     initial: its variables' first values. names: what to give, tensors and operations. targets: what
-    to run besides. lacks: where nothing is asked for, why the document asks for nothing."""
+    to run besides. lacks: where nothing is asked for, why the document asks for nothing. problems:
+    what is wrong with the document, where it is all run, that its runs do without."""
 
     graph: Graph
     initial: Mapping[str, np.ndarray]
     names: Sequence[str]
     targets: Sequence[str] = ()
     lacks: str = ""
+    problems: Sequence[Problem] = ()
 
     @property
     def nothing(self) -> bool:
@@ -54,11 +58,12 @@ def choose_run(
     program = program_of(loaded)
     if names:
         return RunChoice(program.graph, program.initial, names)
-    asked = whole_request(document).of
+    asked = [ref for ref in whole_request(document).of if ref.op in program.graph]
     own = [ref.short for ref in document.fetches or asked]
     shown = own or [*program.targets]
     targets = program.targets if own else ()
-    return RunChoice(program.graph, program.initial, shown, targets, _left_out(program))
+    problems = find_errors(program)
+    return RunChoice(program.graph, program.initial, shown, targets, _left_out(program), problems)
 
 
 def _left_out(program: Program) -> str:

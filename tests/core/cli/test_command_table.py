@@ -328,7 +328,7 @@ def test_check_and_debug_warn_of_races(cli: Cli, tmp_path: Path) -> None:
     assert (race["node"], race["severity"]) == ("ExponentialDecay/Cast_2", "warning")
     said = "warning: ExponentialDecay/Cast_2: no path orders 'ExponentialDecay/Cast_2', which reads"
     assert said in cli("check", file).out
-    assert said in cli("debug", file, "--script", "continue").out
+    assert said in cli("debug", file, "--script", "continue").err
 
 
 def test_compare_with_several_devices_one_after_the_other(cli: Cli) -> None:
