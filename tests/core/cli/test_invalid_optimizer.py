@@ -1,4 +1,4 @@
-"""An optimizer that makes no updates is said by whatever runs the document, in the words of check."""
+"""An optimizer that makes no updates: whatever runs the document says it, in the words of check."""
 
 from __future__ import annotations
 
