@@ -130,8 +130,9 @@ class Session:
     def run(self, fetches: Names | None = None, feeds: Feeds | None = None) -> Any:
         """One run: of a name its value, of several a list of theirs; without any, by name what the
         document itself runs, updates of its optimizers included; a UserWarning says what is wrong
-        with the document where that is done without. An operation without outputs has None. Nothing
-        runs that is not needed."""
+        with the document where that is done without. An operation without outputs has None, and so
+        has, where nothing was named, what is in a branch that was not taken. Nothing runs that is
+        not needed."""
         loaded, names = self._runs.fed(feeds or {}), as_names(fetches)
         if fetches is not None and not names:
             return []
