@@ -17,6 +17,7 @@ inside. What is made of random keys alone is no computation but what was drawn, 
 from __future__ import annotations
 
 import enum
+import hashlib
 import inspect
 import io
 import json
@@ -1197,28 +1198,27 @@ class _Writer:
         partly = f"{os.fspath(path)}.part"
         for near, real in self.sources.items():
             self.document["sources"][near] = os.path.abspath(real) if self.paths else ""
-        files = self._files()
         with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
+            self._write_tensors(file)
             file.writestr("graph.json", json.dumps(self.document, indent=0))
-            for name, data in files.items():
-                file.writestr(name, data, _packing(data), 1 if len(data) > 65536 else 6)
             for near, real in self.sources.items():
                 file.write(real, f"sources/{near}")
         os.replace(partly, path)
 
-    def _files(self):
-        """Member -> its bytes. What several tensors hold is in one."""
-        files, names, holders = {}, {}, {}
-        for name, tensor in self.tensors.items():
-            data = io.BytesIO()
-            np.save(data, _array(tensor), allow_pickle=False)
-            holders[name] = names.setdefault(data.getvalue(), name)
-            files.setdefault(holders[name], data.getvalue())
+    def _write_tensors(self, file):
+        """One after the other, as they are large. What several tensors hold is in one."""
+        names, holders = {}, {}
         used = {entry[key] for entry, key in self.kept if key in entry}
+        for name in filter(used.__contains__, self.tensors):
+            stream = io.BytesIO()
+            np.save(stream, _array(self.tensors[name]), allow_pickle=False)
+            data = stream.getvalue()
+            holders[name] = names.setdefault(hashlib.sha256(data).digest(), name)
+            if holders[name] == name:
+                file.writestr(name, data, _packing(data), 1 if len(data) > 65536 else 6)
         for entry, key in self.kept:
             if key in entry:
                 entry[key] = holders[entry[key]]
-        return {name: files[name] for name in dict.fromkeys(holders[one] for one in used)}
 
 
 class _Scopes:

@@ -19,6 +19,7 @@ import ast
 import atexit
 import collections
 import contextlib
+import hashlib
 import hmac
 import inspect
 import io
@@ -116,20 +117,23 @@ def _write(
     dynamic_shapes=None,
     paths=True,
     left=None,
+    was=None,
 ):
     """The same, with remarks of the caller's own; what is in graph.json. left: by weight, the
-    gradient that a loop's `backward` left on it. Raises ValueError where the weights are not whole
-    in this process."""
+    gradient that a loop's `backward` left on it. was: what the model is, where the caller holds
+    that, and leaves it so. Raises ValueError where the weights are not whole in this process."""
     model = _unwrapped(model)
     if shared := _shared(model):
         raise ValueError(f"{shared}: save a model that is whole")
     given = _Given(model, args, targets)
     step = _Step(model, loss)
-    with _left_as_it_was(model), torch.enable_grad(), _plain_checkpoints():
-        capture = _Capture(step, given, _shapes(dynamic_shapes, given))
+    held = contextlib.nullcontext(was) if was else _left_as_it_was(model)
+    with held as was, torch.enable_grad(), _plain_checkpoints():
+        capture = _Capture(step, given, _shapes(dynamic_shapes, given), was)
         writer = _Writer(capture, paths)
         writer.document["remarks"][:0] = [{"text": text} for text in remarks]
         writer.record(values, given)
+        was.put_back()  # what is written may be a view of a weight
         if left is not None:
             writer.hold_left(left)
         writer.write(path)
@@ -224,19 +228,34 @@ def _process():
     return group.get_rank(), group.get_world_size()
 
 
+class _AsItWas:
+    """What a model's weights, which a `forward` may write to as well, its buffers and random state
+    are at some moment. kept: each tensor, and a copy of it: one, for all who put them back."""
+
+    def __init__(self, kept, random):
+        self.kept, self.random = kept, random
+        self.copies = {id(tensor): value for tensor, value in kept}
+
+    def with_(self, buffers, random):
+        """The same weights, and these buffers, each with its value."""
+        each = {id(tensor): (tensor, value) for tensor, value in (*self.kept, *buffers)}
+        return _AsItWas([*each.values()], random)
+
+    def put_back(self):
+        _put_back(self.kept)
+        _set_random_state(self.random)
+
+
 @contextlib.contextmanager
 def _left_as_it_was(model):
-    """Weights, which a `forward` may write to as well, buffers and random state are, at the end,
-    what they were."""
+    """At the end the model is what it was, which is an _AsItWas."""
     lazy = torch.nn.parameter.is_lazy
     held = [tensor for tensor in (*model.parameters(), *model.buffers()) if not lazy(tensor)]
-    kept = [(tensor, tensor.detach().clone()) for tensor in held]
-    state = _random_state()
+    was = _AsItWas([(tensor, tensor.detach().clone()) for tensor in held], _random_state())
     try:
-        yield
+        yield was
     finally:
-        _put_back(kept)
-        _set_random_state(state)
+        was.put_back()
 
 
 def _put_back(kept):
@@ -473,18 +492,18 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         """The trace of the step; where it is."""
         if shared := _shared(self.own):
             raise ValueError(shared)
-        with _left_as_it_was(self.own), _cast(self.casting):
-            _set_random_state(self.random)
-            _put_back(self.buffers)
+        with _left_as_it_was(self.own) as now, _cast(self.casting):
+            was = now.with_(self.buffers, self.random)
+            was.put_back()
             args, targets = self._given(), self.targets if self.plain_loss else ()
             again = self._again(args, targets)
             another, of_many = _another(loss, again), _one_of_many()
             remarks = [said, *another, *self._no_loss(again), *of_many]
             left = {name: weight.grad for name, weight in self.own.named_parameters()}
-            more = {**self.options, "left": None if another or of_many else left}
-            _set_random_state(self.random)
-            _put_back(self.buffers)
+            left = None if another or of_many else left
+            was.put_back()
             path = _own_path(path)
+            more = {**self.options, "left": left, "was": was}
             _write(path, self.own, args, self.plain_loss, targets, remarks, **more)
         return path
 
@@ -502,7 +521,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         return dict(inspect.signature(self.own.forward).bind(*args, **kwargs).arguments)
 
     def _again(self, args, targets):
-        with torch.no_grad(), _left_as_it_was(self.own):
+        with torch.no_grad():
             return _first_tensor(_Step(self.own, self.plain_loss)(args, targets)[0])
 
 
@@ -1059,10 +1078,11 @@ class _Capture:
     functions: what torch.autograd.Functions there were: key -> class and source.
     decisions: the places where the data decided how Python goes on.
     data:      those that ask for a tensor's `.data`.
+    was:       what the model is.
     """
 
-    def __init__(self, step, given, shapes):
-        self.step, self.decisions = step, []
+    def __init__(self, step, given, shapes, was):
+        self.step, self.decisions, self.was = step, [], was
         try:
             whole = self._export(given, shapes, contextlib.nullcontext())
             again = _has_inner_graphs(whole.graph_module)
@@ -1106,8 +1126,9 @@ class _Capture:
         """What the model itself is told when it runs, where Python asks what a tensor holds. Told
         so again while it is traced, it goes the way that was taken then."""
         record = _Decisions()
-        with _left_as_it_was(self.step), record, _unrolled():
+        with record, _unrolled():
             self.step(given.args, given.targets)
+        self.was.put_back()
         return record
 
 
@@ -1928,11 +1949,15 @@ class _Writer:
 
     def _input(self, node, name, kind, tensor):
         self.refs[node.name] = {"ref": name}
-        leaf = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        # The graph changes no parameter in place, and the copy that there is stays as it is.
+        copy = self.capture.was.copies.get(id(tensor)) if kind == "parameter" else None
+        leaf = tensor.detach() if copy is not None else tensor.detach().clone()
+        leaf.requires_grad_(tensor.requires_grad)
         self.leaves[node.name] = leaf
         entry = {"name": name, "kind": kind, **_type(node.meta["val"], leaf)}
         entry["trained"] = bool(kind == "parameter" and tensor.requires_grad)
-        kept = tensor.detach().clone() if kind == "buffer" else leaf  # as runs may change it
+        kept = leaf if copy is None else copy
+        kept = tensor.detach().clone() if kind == "buffer" else kept  # as runs may change it
         self._keep(entry, "tensor", kept, "tensors")
         self.document["inputs"].append(entry)
 
@@ -2112,27 +2137,27 @@ class _Writer:
         partly = f"{os.fspath(path)}.part"
         for near, real in self.sources.items():
             self.document["sources"][near] = os.path.abspath(real) if self.paths else ""
-        files = self._files()
         with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
+            self._write_tensors(file)
             file.writestr("graph.json", json.dumps(self.document, indent=0))
-            for name, data in files.items():
-                file.writestr(name, data, _packing(data), 1 if len(data) > 65536 else 6)
             for near, real in self.sources.items():
                 file.write(real, f"sources/{near}")
         os.replace(partly, path)
 
-    def _files(self):
-        """Member -> its bytes. What several tensors hold is in one."""
-        files, names, holders = {}, {}, {}
-        for name, tensor in self.tensors.items():
-            data = io.BytesIO()
-            np.save(data, _array(tensor), allow_pickle=False)
-            holders[name] = names.setdefault(data.getvalue(), name)
-            files.setdefault(holders[name], data.getvalue())
+    def _write_tensors(self, file):
+        """One after the other, as they are large. What several tensors hold is in one."""
+        names, holders = {}, {}
+        used = {entry[key] for entry, key in self.kept if key in entry}
+        for name in filter(used.__contains__, self.tensors):
+            stream = io.BytesIO()
+            np.save(stream, _array(self.tensors[name]), allow_pickle=False)
+            data = stream.getvalue()
+            holders[name] = names.setdefault(hashlib.sha256(data).digest(), name)
+            if holders[name] == name:
+                file.writestr(name, data, _packing(data), 1 if len(data) > 65536 else 6)
         for entry, key in self.kept:
             if key in entry:
                 entry[key] = holders[entry[key]]
-        return files
 
 
 def _packing(data):

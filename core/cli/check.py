@@ -128,17 +128,17 @@ def _check(
 
     if not args.node:
         problems += find_lints(args, loaded.document, program, backend)
+    expected, known = _expectations(args, app, loaded)
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:
-        checked = _table(loaded, backend(), args)
+        checked = _table(loaded, backend(), args, known)
     elif request.of and request.wrt:
         try:
-            checked = _table(loaded, backend(), args)
+            checked = _table(loaded, backend(), args, known)
         except GradstepError as error:
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))
-    expected, known = _expectations(args, app, loaded)
     if not args.node and program.recorded is not None:
         apart = recorded_disagreement(program, known.gradients)
         problems = with_disagreement(problems, apart)
@@ -174,13 +174,15 @@ def _expectations(
     return checked, Known.of(own.document.expectations, checked) if same else Known()
 
 
-def _table(loaded: Loaded, backend: Backend, args: argparse.Namespace) -> GradientTable:
+def _table(
+    loaded: Loaded, backend: Backend, args: argparse.Namespace, known: Known
+) -> GradientTable:
     evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
     here = situation(loaded, backend)
     if args.node:
         return table_of_node(evaluate, here, args.node, args.second_order)
     every = [here] if args.of or args.wrt else situations(here, loaded.document)
-    return gradient_tables(evaluate, every, args.second_order)
+    return gradient_tables(evaluate, every, args.second_order, known.gradients)
 
 
 def _data(problems: Sequence[Problem], checked: GradientTable | None) -> dict[str, Any]:

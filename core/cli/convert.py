@@ -9,15 +9,17 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.cli.output.left_out_remark import remark
 from gradstep.core.data.array_files import Reading
+from gradstep.core.data.first_batch import fed_once, write_exported
+from gradstep.core.data.opened_data import fed_kinds
 from gradstep.core.document.document import Document
 from gradstep.core.document.placement_edits import place_as_written
 from gradstep.core.errors import GradstepError
-from gradstep.core.io.export_document import to_bytes, write
+from gradstep.core.io.export_document import to_bytes
 from gradstep.core.io.format_table import format_written_as, suffix_written
 from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.io.open_document import read
-from gradstep.core.program.data_feeds import fed_kinds
 from gradstep.core.program.questions.code_from_file import code_from
 
 
@@ -35,10 +37,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.pack_data:
         document = _packed(document, args)
     if args.out == "-":
+        document, lacks = fed_once(document, format_written_as(".py"), args.memory)
         text = to_bytes(document, ".py").decode().rstrip("\n")
-        return Answer({"text": text}, text)
-    write(args.out, document, app.picture)
-    return Answer({"written": args.out}, f"wrote {args.out}")
+        remark("what is printed", lacks)
+        return Answer({"text": text, "left_out": lacks}, text)
+    lacks = write_exported(args.out, document, app.picture, args.memory)
+    remark(args.out, lacks)
+    return Answer({"written": args.out, "left_out": lacks}, f"wrote {args.out}")
 
 
 def _packed(document: Document, args: argparse.Namespace) -> Document:

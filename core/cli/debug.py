@@ -18,11 +18,11 @@ from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_command import Reply
 from gradstep.core.cli.console.line_completion import complete
 from gradstep.core.cli.output.command_output import error_object, usage
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.command_text import commands_in, is_open
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.kept_branches import begin as begin_branches
 from gradstep.core.errors import GradstepError, error_text
-from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.session_restore import begin
 from gradstep.core.io.disk.file_bytes import read_file
@@ -52,13 +52,12 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
         document.watches,
         app.devices,
     )
+    say_problems(problems_of(threads.session))
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
-        return run_script(console, lines, problems_of(threads.session))
+        return run_script(console, lines)
     if args.timeout is not None:
         raise usage("--timeout is for scripts", "add --script, or leave --timeout out")
-    for problem in problems_of(threads.session):
-        print(problem_text(problem), file=sys.stderr)
     interact(console, input, print)
     return 0
 
@@ -84,12 +83,11 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def run_script(console: Console, lines: Iterable[str], problems: Iterable[Problem] = ()) -> Answer:
+def run_script(console: Console, lines: Iterable[str]) -> Answer:
     """Every command with what it did, up to the first that fails; exit status 1 for one, and for
     a run that stands at a failed step in the end."""
     done: list[dict[str, Any]] = []
-    texts = [problem_text(p) for p in problems]
-    texts.append(console.where().text)
+    texts = [console.where().text]
     data: dict[str, Any] = {"commands": done}
     interrupted = threading.Event()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
@@ -18,21 +19,38 @@ from gradstep.core.cli.output.command_output import (
     usage,
 )
 from gradstep.core.cli.output.placement_text import placement_lines, placement_object
+from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.problems import Problem
+from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded, start
+from gradstep.core.program.questions.program_errors import find_errors
 from gradstep.core.program.questions.run_choice import (
+    NOT_COMPUTED,
     RunChoice,
     Values,
     choose_run,
+    not_computed,
     run_again,
     run_once,
 )
 from gradstep.core.program.questions.thread_hints import name_threads
 
 
+class _Ran(NamedTuple):
+    """runs: what was made; graph: of which; problems: what they did without."""
+
+    runs: list[Values]
+    graph: Graph
+    problems: Sequence[Problem] = ()
+
+
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """Values of every fetch in every run; an operation without outputs has none (null)."""
+    """Values of every fetch in every run; an operation without outputs has none (null), and where
+    nothing was asked for by name, so has what is in a branch that was not taken."""
     layout = shared_arguments.layout(args)
     loaded = load(args)
     backend = open_devices(args, app.devices(), loaded.document)
@@ -42,14 +60,18 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         require_threads.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
-        return _answer(args, run_with_threads(loaded, backend, args.fetch, args.runs), backend)
+        program = derive(loaded.document, loaded.functions)
+        runs = run_with_threads(program, backend, args.fetch, args.runs)
+        problems = [] if args.fetch else find_errors(program)
+        return _answer(args, _Ran(runs, program.graph, problems), backend)
     choice = _chosen(loaded, args.fetch)
     logs = [b for b in loaded.document.breakpoints if b.log and b.enabled]
     if logs and not (args.fetch or args.fast or args.kernels):
         from gradstep.core.cli.runs.run_logged import run_logged
 
         with name_threads(loaded, "--threads"):
-            return _answer(args, run_logged(loaded, backend, choice, args.runs, logs), backend)
+            runs = run_logged(loaded, backend, choice, args.runs, logs)
+        return _answer(args, _Ran(runs, choice.graph, choice.problems), backend)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
     with name_threads(loaded, "--threads"):
         if loaded.batches is None:
@@ -63,24 +85,27 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.fast:
         data["rounding"] = session.rounding
     notes = [*kernel_lines(session.computed_by), *map(rounding_line, session.rounding)]
-    return _answer(args, runs, backend, data, notes)
+    return _answer(args, _Ran(runs, choice.graph, choice.problems), backend, data, notes)
 
 
 def _answer(
     args: argparse.Namespace,
-    runs: list[Values],
+    ran: _Ran,
     backend: Backend,
     more: Mapping[str, object] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Answer:
     """As one object or as text, whichever is asked for: of many runs either takes longer than the
-    runs."""
+    runs. What they did without is said besides."""
+    say_problems(ran.problems)
     if not args.json:
-        lines = [_text(runs, backend), *placement_lines(backend), *notes]
+        lines = [_text(ran, backend), *placement_lines(backend), *notes]
         return Answer({}, "\n".join(lines))
-    objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
+    objects = [_object(run, ran.graph) for run in ran.runs]
     if placed := placement_object(backend):
         more = {**more, "transfers": placed}
+    if ran.problems:
+        more = {**more, "problems": [problem_object(p) for p in ran.problems]}
     return Answer({"runs": objects, "device": device_object(backend), **more}, "")
 
 
@@ -102,11 +127,20 @@ def rounding_line(name: str) -> str:
     return f'may round otherwise, because of "{name}"; --without "{name}" leaves that out'
 
 
-def _text(runs: list[Values], backend: Backend) -> str:
+def _object(run: Values, graph: Graph) -> dict[str, object]:
+    """A run as JSON has it; what is dead in it is null and named."""
+    found: dict[str, object] = {"fetches": {n: tensor_object(v) for n, v in run.items()}}
+    if dead := not_computed(graph, run):
+        found["not_computed"] = dead
+    return found
+
+
+def _text(ran: _Ran, backend: Backend) -> str:
     parts = []
-    for number, run in enumerate(runs, 1):
-        rows = [[name, tensor_text(value)] for name, value in run.items()]
-        parts.append((f"run {number}\n" if len(runs) > 1 else "") + table(rows))
+    for number, run in enumerate(ran.runs, 1):
+        dead = not_computed(ran.graph, run)
+        rows = [[n, NOT_COMPUTED if n in dead else tensor_text(v)] for n, v in run.items()]
+        parts.append((f"run {number}\n" if len(ran.runs) > 1 else "") + table(rows))
     if not backend.measured:
         parts.append(f"emulated: {backend.source}")
     return "\n".join(parts)

@@ -37,6 +37,7 @@ from gradstep.core.cli.output.command_output import (
 )
 from gradstep.core.cli.output.event_log import EventLog
 from gradstep.core.cli.output.placement_text import placement_lines, placement_object
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
@@ -49,7 +50,6 @@ from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.number_kinds import kind_of
-from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.program.questions.loaded_document import start
 from gradstep.core.program.questions.run_choice import Values
@@ -73,8 +73,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     args.steps = step_count(args, data)
     backend = open_devices(args, app.devices(), loaded.document)
     what = ask_for(loaded, args.fetch)
-    for problem in what.program.problems:
-        print(problem_text(problem), file=sys.stderr)
+    say_problems(what.program.problems)
     require_work(what)
     session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
     with ExitStack() as stack:

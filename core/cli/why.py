@@ -17,10 +17,13 @@ from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
+from gradstep.core.cli.output.left_out_remark import remark
 from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.cli.output.trial_table import trial_text
 from gradstep.core.cli.runs.smallest_file import write_smallest
+from gradstep.core.data.first_batch import write_exported
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.document.requests import main_request
@@ -31,10 +34,10 @@ from gradstep.core.host.edit_trials import try_remedy, with_remedies
 from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
 from gradstep.core.host.reductions import reduced
 from gradstep.core.host.whole_runs import make_runs
-from gradstep.core.io.export_document import write
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.program_errors import find_errors
 from gradstep.core.program.recorded_remarks import recorded_remarks
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TryEdit
 
@@ -97,7 +100,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         data["fixes"] = [each.object for each in tried]
         texts += [f"fix: {trial_text(each.tried)}" for each in tried]
         if args.take:
-            write(args.take, document, app.picture)
+            remark(args.take, write_exported(args.take, document, app.picture, args.memory))
             taken = dict.fromkeys(each.tried.label for each in tried if each.taken)
             texts.append(f"{args.take}: {'; '.join(taken) or 'as it was, nothing mends it'}")
     if args.reduce:
@@ -160,6 +163,7 @@ def _explainer(
         functions = loaded.of_kind(CodeKind.PYFUNC)
         return Explainer(situation(loaded, backend), functions, backend)
     program = derive(loaded.document, loaded.functions)
+    say_problems(find_errors(program))
     return explainer_of_runs(loaded, program, backend, of, args.runs)
 
 

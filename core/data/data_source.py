@@ -22,6 +22,8 @@ from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.ops.build.constant_cast import convert_given
 
 _T = TypeVar("_T")
 _Taking = Callable[["Column", np.ndarray, np.ndarray | None], _T]
@@ -49,9 +51,10 @@ class Column:
             values = apply(self.ready.take(rows, 0), self.drawn, draws)
         if values.shape[1:] != self._row:
             values = shape_rows(values, self.kind.shape)
-        # Else a number may have no equal, or there may be too many.
-        if values.shape[1:] == self._row and self._casts(values.dtype):
-            return values.astype(self._dtype, copy=False)
+        if values.shape[1:] == self._row and kind_of(values.dtype) in "biufc":
+            if values.dtype == self._dtype:
+                return values
+            return convert_given(values, self.kind.dtype)
         return fit_value(values, self.kind)
 
     def choose(self, rows: np.ndarray, draws: np.ndarray | None = None) -> np.ndarray | ChosenRows:
@@ -94,9 +97,6 @@ class Column:
     @cached_property
     def _dtype(self) -> np.dtype:
         return self.kind.dtype.numpy
-
-    def _casts(self, dtype: np.dtype) -> bool:
-        return self._dtype.kind != "O" and np.can_cast(dtype, self._dtype, "same_kind")
 
 
 @dataclass(frozen=True, eq=False)

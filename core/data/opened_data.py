@@ -26,16 +26,19 @@ from gradstep.core.data.transforms import (
 )
 from gradstep.core.data.value_text import as_array, is_generated, read_value
 from gradstep.core.document.dataset import Dataset, require_sound, short_text
+from gradstep.core.document.document import Document
 from gradstep.core.document.packed_rows import packed_name
+from gradstep.core.engine.run.feed_values import fed_type
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 
 Kinds = Mapping[TensorRef, TensorType]
 # Of an array: the text, whether it is of texts, and the shape that images are arranged for.
 Place = tuple[str, bool, Shape]
 Sources = tuple[DataSource, DataSource | None, DataSource | None]  # to train, validate, test on
+_ANY = TensorType(DType.FLOAT32)  # of what nobody knows the type of
 _CHUNK = 1 << 14  # rows that are looked at in one go
 _LOOKED_THROUGH = 256 << 20  # bytes
 
@@ -143,6 +146,12 @@ def open_data(
         columns[ref] = Column(arrays[key], kind), steps
     sources = _fit(_cut(dataset, columns), reading.allow_nan)
     return OpenedData(dataset, kinds, *sources, arrays, stamps)
+
+
+def fed_kinds(document: Document, graph: Graph) -> Kinds:
+    """What the tensors take that data feeds. Raises GradstepError where there is no such tensor."""
+    refs = [TensorRef.parse(name) for name in document.columns]
+    return {ref: fed_type(graph, ref) or _ANY for ref in refs}
 
 
 def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:

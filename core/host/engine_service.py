@@ -21,13 +21,15 @@ from gradstep.core.checks.expectations.expectation_capture import (
 )
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
+from gradstep.core.checks.gradients.check_conclusion import Known
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.recorded_disagreement import (
-    disagreement_sentence,
+    disagreement_sentences,
     recorded_disagreement,
 )
+from gradstep.core.checks.known_of_first_run import find_known
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.data.file_owner import files_of
@@ -445,10 +447,19 @@ class EngineService:
         given = situations[0].given
         total = 2 * sum(given[ref].size for ref in all_wrt if ref in given)
         evaluate = self._evaluator(text, total)
-        table = gradient_tables(evaluate, situations, request.second_order)
-        apart = recorded_disagreement(self._session.program)
-        sentences = filter(None, (table.text, disagreement_sentence(apart)))
-        return structs.replace(table, text=" ".join(sentences)), ()
+        expected = self._known().gradients
+        here = expected if self._session.stop.run == 0 else ()  # it is about the first run
+        table = gradient_tables(evaluate, situations, request.second_order, here)
+        apart = recorded_disagreement(self._session.program, expected)
+        sentences = (table.text, *disagreement_sentences(apart))
+        return structs.replace(table, text=" ".join(filter(None, sentences))), ()
+
+    def _known(self) -> Known:
+        """What the document that the session runs says of its first run, and holds there."""
+        opened, session = self._open_document, self._session
+        functions = {**opened.gradients, **session.program.functions}
+        document, program = run_by(opened.document, session), opened.whole.threads.program
+        return find_known(document, functions, self._devices.open_backend, program)
 
     def _table_of_node(self, node: str, second_order: bool = False) -> m.GradientTable:
         return table_of_node(self._evaluator(), self._situations()[0], node, second_order)

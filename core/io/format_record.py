@@ -43,6 +43,9 @@ class Format:
                 nothing tells what it is, and that is called so, is taken for one.
     by_name:    a file of which nothing tells what it is, and that is called as these are, is taken
                 for one, so that its reader says what is wrong with it.
+    keeps:      what its files have of a document besides the graph's operations and wires, by the
+                names in gradstep.core.io.left_out; None for a drawing, of which nobody expects it,
+                and for all of it.
     general:    other formats are made of it, or only its name tells, so that others are asked
                 first.
     is_native:  it holds all of a document: Save writes it.
@@ -63,6 +66,7 @@ class Format:
     main_files: tuple[str, ...] = ()
     by_name: bool = False
     general: bool = False
+    keeps: tuple[str, ...] | None = ()
     is_native: bool = False
     is_drawn: bool = False
     has_parts: bool = False

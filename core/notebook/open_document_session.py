@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -128,8 +129,10 @@ class Session:
     @add_notes()
     def run(self, fetches: Names | None = None, feeds: Feeds | None = None) -> Any:
         """One run: of a name its value, of several a list of theirs; without any, by name what the
-        document itself runs, updates of its optimizers included. An operation without outputs has
-        None. Nothing runs that is not needed."""
+        document itself runs, updates of its optimizers included; a UserWarning says what is wrong
+        with the document where that is done without. An operation without outputs has None, and so
+        has, where nothing was named, what is in a branch that was not taken. Nothing runs that is
+        not needed."""
         loaded, names = self._runs.fed(feeds or {}), as_names(fetches)
         if fetches is not None and not names:
             return []
@@ -142,7 +145,10 @@ class Session:
             )
         session = self._runs.session(choice.graph, choice.initial)
         with name_threads(loaded, "debug() has them"):
-            return as_asked_for(fetches, run_once(session, loaded.feeds(), choice))
+            found = run_once(session, loaded.feeds(), choice)
+        for problem in choice.problems:
+            warnings.warn(problem_text(problem), stacklevel=3)  # add_notes stands between
+        return as_asked_for(fetches, found)
 
     @overload
     def grad(

@@ -18,7 +18,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.feed_values import given_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph
@@ -62,7 +62,7 @@ class DocumentRuns:
     def fed(self, feeds: Mapping[str, Any]) -> Loaded:
         """The document with `feeds` over its own; for feeds of the same types its graph is the very
         same. Raises GradstepError for what does not fit."""
-        arrays = feed_arrays(self.loaded.document.graph, feeds)
+        arrays = given_feeds(self.loaded.document.graph, feeds)
         if not arrays:
             return self.loaded
         document = with_feeds(self.loaded.document, arrays)

@@ -7,19 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradstep.core.data.array_files import Reading
-from gradstep.core.data.opened_data import OpenedData, open_data
+from gradstep.core.data.opened_data import OpenedData, fed_kinds, open_data
 from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.document.document import Document
-from gradstep.core.engine.run.feed_values import fed_type
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.problems import DATA, DATA_ROWS, Problem
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.program.sandbox import is_confined
-
-_ANY = TensorType(DType.FLOAT32)  # of what nobody knows the type of
 
 
 def open_batches(
@@ -31,12 +27,6 @@ def open_batches(
     kinds = fed_kinds(document, graph)
     known = before if isinstance(before, OpenedData) else None
     return open_data(document.data, kinds, Reading(budget=Budget(), packed=document.packed), known)
-
-
-def fed_kinds(document: Document, graph: Graph) -> Mapping[TensorRef, TensorType]:
-    """What the tensors take that data feeds. Raises GradstepError where there is no such tensor."""
-    refs = [TensorRef.parse(name) for name in document.columns]
-    return {ref: fed_type(graph, ref) or _ANY for ref in refs}
 
 
 def find_batches(

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.feed_values import given_feeds
 from gradstep.core.engine.run.variable_store import require_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import stay_in
@@ -22,12 +22,12 @@ _NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 def fit_feeds(
     graph: Graph, feeds: Mapping[str, Constant]
 ) -> tuple[dict[TensorRef, np.ndarray], list[Problem]]:
-    """Feeds by tensor, as TensorFlow converts them, and a problem for each that it refuses."""
+    """Feeds by tensor, as the graph takes them, and a problem for each that does not fit."""
     fitting: dict[TensorRef, np.ndarray] = {}
     problems: list[Problem] = []
     for name, value in feeds.items():
         try:
-            fitting.update(feed_arrays(graph, {name: value.array}))
+            fitting.update(given_feeds(graph, {name: value.array}))
         except GradstepError as error:
             problems.append(Problem.of(error, "feed"))
     return fitting, problems

@@ -113,7 +113,7 @@ def _derived(
             with only_errors_of_ours(f"the gradient of {_named(request)} could not be derived"):
                 derived.append(differentiate(sound, request, rules, before, scope))
         except GradstepError as error:
-            problems.append(Problem.of(error, "gradient"))
+            problems.append(_problem(error, "gradient", _is_run(document, request)))
     return derived, problems
 
 
@@ -141,6 +141,12 @@ def _of_what_is_finished(
     if not unfinished or not any(ref.op in unfinished for ref in request.wrt):
         return request
     return replace(request, wrt=tuple(ref for ref in request.wrt if ref.op not in unfinished))
+
+
+def _problem(error: GradstepError, code: str, is_run: bool) -> Problem:
+    """No error where runs would not compute it: an optimizer that is switched off."""
+    found = Problem.of(error, code)
+    return found if is_run else replace(found, severity="warning")
 
 
 def _scopes(graph: Graph) -> Iterator[str]:
@@ -239,7 +245,7 @@ def _with_updates(program: Program, document: Document, previous: Program | None
                 given = _given(*about)
                 base, graph, updates = _make_updates(base, *about, given, last.get(number), before)
         except GradstepError as error:
-            problems.append(Problem.of(error, "optimizer"))
+            problems.append(_problem(error, "optimizer", optimizer.enabled))
             continue
         program = _with_operations(program, graph, updates, optimizer.enabled)
         if (record := updates.record(graph, base, given)) is not None:

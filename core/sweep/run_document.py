@@ -8,7 +8,7 @@ from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import read_value
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_feeds
-from gradstep.core.engine.run.feed_values import fed_type, feed_arrays
+from gradstep.core.engine.run.feed_values import fed_type, given_feeds
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Constant, TensorRef
@@ -51,7 +51,7 @@ def _with_words(document: Document, arguments: list[str]) -> Document:
             document = document.with_(init=word.removeprefix(_INIT))
     given = [w.removeprefix(_FEED).partition("=") for w in arguments if w.startswith(_FEED)]
     feeds = {name.strip(): _value(document, name.strip(), text) for name, _, text in given}
-    return with_feeds(document, feed_arrays(document.graph, feeds)) if feeds else document
+    return with_feeds(document, given_feeds(document.graph, feeds)) if feeds else document
 
 
 def _value(document: Document, name: str, text: str) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
 from gradstep.core.io.formats.gradstep_document import SUFFIX
+from gradstep.core.io.left_out import left_out_sentence
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui.dialogs import conflict_dialog, file_filters, unsaved_dialog
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
@@ -107,7 +108,7 @@ class Files(QObject):
     def export(self, picture: Callable[[str], bytes]) -> bool:
         """Write the graph in another format, or as a picture: `picture(suffix)` is its file. Other
         formats are written beside the main thread; whether it began."""
-        from gradstep.core.io import export_document
+        from gradstep.core.data.first_batch import write_exported
         from gradstep.core.io.disk import atomic_write
         from gradstep.core.io.format_table import format_written_as, suffix_written
 
@@ -128,14 +129,17 @@ class Files(QObject):
         document = self._workspace.document
         self._workspace.say(f"Exporting to {path}")
         self._background.run(
-            partial(export_document.write, path, document),
-            lambda _: self._exported(path),
+            partial(write_exported, path, document),
+            lambda lacks: self._exported(path, lacks),
             self._workspace.complain,
         )
         return True
 
-    def _exported(self, path: Path) -> None:
+    def _exported(self, path: Path, lacks: Sequence[str] = ()) -> None:
+        """lacks: what the file is without, in words."""
         self._workspace.say(f"Exported to {path}")
+        if lacks:
+            self._workspace.say(left_out_sentence(path.name, lacks), "warning")
 
     def close(self) -> bool:
         """Show the start page."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.disk.file_bytes import read_file
+from gradstep.core.io.left_out import left_out_sentence
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ErrorInfo, Failed, FindSmallest, Message, Smallest
@@ -35,8 +36,12 @@ def write_smallest(
         if isinstance(reply, Smallest):
             show = "shows" if reply.operations == 1 else "show"
             words = f"{count_of(reply.operations, 'operation')} {show} it: {path.name}"
+
+            def written(lacks: list[str]) -> None:
+                then("; ".join(filter(None, [words, left_out_sentence(path.name, lacks)])))
+
             write = partial(_write, path, bytes(buffers[0]))
-            workspace.background.run(write, lambda _: then(words), refused)
+            workspace.background.run(write, written, refused)
         elif isinstance(reply, Failed):
             failed(reply.error)
 
@@ -53,9 +58,9 @@ def _read(file: str) -> tuple[bytes, ...]:
     return (read_file(file),)
 
 
-def _write(path: Path, document: bytes) -> None:
-    """Raises GradstepError."""
-    from gradstep.core.io.export_document import write
+def _write(path: Path, document: bytes) -> list[str]:
+    """What the file is without, in words. Raises GradstepError."""
+    from gradstep.core.data.first_batch import write_exported
     from gradstep.core.io.native.gradstep_file import from_bytes
 
-    write(path, from_bytes(document))
+    return write_exported(path, from_bytes(document))

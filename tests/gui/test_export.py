@@ -35,6 +35,8 @@ def test_the_window_exports(
 ) -> None:
     driver.open(OVERRIDE)
     window = driver.window
+    said: list[str] = []
+    window.workspace.message.connect(lambda level, text: said.append(text))
     for name in ("a.png", "a.svg", "a.pb", "a.py", "a.dot"):
         out = tmp_path / name
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args, out=out: (str(out), ""))
@@ -43,6 +45,8 @@ def test_the_window_exports(
         driver.settle()
         assert out.stat().st_size > 100, name
     assert "e" in read(tmp_path / "a.pb").graph
+    assert [text for text in said if text.startswith("a.pb is without the gradients of ")]
+    assert not [text for text in said if text.startswith(("a.png is", "a.svg is", "a.dot is"))]
     assert "CustomAdd" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 

@@ -254,6 +254,50 @@ def test_a_weight_that_the_model_writes_to_is_left_as_it_was(
     assert np.array_equal(read(path).initial["a/weight"].array, before)
 
 
+def test_what_was_computed_is_written_as_it_was_before_the_model_writes(
+    exporter: Any, tmp_path: Path
+) -> None:
+    """Of a weight turned on its side, which lies where the weight does."""
+
+    def clip_behind_a_view(net: Any, x: Any) -> Any:
+        y = x @ net.a.weight.t().contiguous().t().t()
+        with torch.no_grad():
+            net.a.weight.mul_(0.5)
+        return (y + x @ net.a.weight.t()).pow(2).mean()
+
+    model, path = Net(clip_behind_a_view), tmp_path / "net.gstrace"
+    before = model.a.weight.detach().clone()
+    exporter.save(path, model, x())
+    recorded = read(path).recorded
+    assert recorded is not None
+    turned, (first, *_) = before.numpy().T, recorded.values.values()
+    assert np.array_equal(first.array, turned)
+
+
+@pytest.mark.parametrize("how", ["save", "watch"])
+def test_weights_are_copied_once(
+    exporter: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """They are large; a decision of the model's has it run once more, as a watched step has."""
+    model = Net(lambda net, x: net.a(x).pow(2).mean() * (2 if x.sum() > -100 else 3))
+    copied, clone = [], torch.Tensor.clone
+
+    def counting(tensor: Any, **options: Any) -> Any:
+        if type(tensor) is torch.Tensor and tensor.data_ptr() == model.a.weight.data_ptr():
+            copied.append(tensor)
+        return clone(tensor, **options)
+
+    path = tmp_path / "net.gstrace"
+    monkeypatch.setattr(torch.Tensor, "clone", counting)
+    if how == "save":
+        exporter.save(path, model, x())
+    else:
+        with exporter.watch(model, loss=lambda out: out, when="step == 1", save=path) as watched:
+            watched.loss(model(x())).backward()
+    assert path.exists()
+    assert len(copied) == 1
+
+
 def test_a_weight_of_a_bounded_norm_is_named_with_the_cause(exporter: Any, tmp_path: Path) -> None:
     model = torch.nn.Embedding(5, 3, max_norm=0.5)
     given, before = torch.tensor([1, 2, 2, 0]), model.weight.detach().clone()

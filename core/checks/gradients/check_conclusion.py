@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradstep.core.autodiff.check.check_result import Verdict
-from gradstep.core.checks.gradients.gradient_sentences import clauses, sentence
+from gradstep.core.checks.gradients.gradient_sentences import EXPECTED, clauses, sentence
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
 from gradstep.core.protocol.messages import CheckedExpectation, GradientTable
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
-_EXPECTED = ", as the document expects"
 _SEVERITIES = {"error": "error", "warning": "warning", "info": "remark"}
 
 
@@ -70,9 +69,9 @@ def conclusion(
         () if table is None else clauses(table.rows, table.nodes, table.second, known.gradients)
     )
     unchanged = [new for new, old in zip(given, found, strict=True) if new is old]
-    failing = [f"it fails{_EXPECTED}"] if len(unchanged) < len(found) else []
-    parts = [*gradients, *_others(unchanged), *_counts(unchanged), *failing, *_held(expectations)]
-    said = "; ".join(parts)
+    failing = [f"it fails{EXPECTED}"] if len(unchanged) < len(found) else []
+    counts = [*_others(unchanged, known), *_counts(unchanged)]
+    said = "; ".join([*gradients, *counts, *failing, *_held(expectations)])
     text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
     return Conclusion(passed, text, (*given, *doubts))
 
@@ -80,7 +79,7 @@ def conclusion(
 def _expected(problem: Problem, known: Known) -> Problem:
     if problem.severity != "error" or not known.failing(problem):
         return problem
-    return replace(problem, severity="info", text=f"{problem.text}{_EXPECTED}", fix="")
+    return replace(problem, severity="info", text=f"{problem.text}{EXPECTED}", fix="")
 
 
 def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
@@ -102,10 +101,14 @@ def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
         yield Problem("", "gradient-check", " ".join(map(sentence, found)), severity=severity)
 
 
-def _others(problems: Sequence[Problem]) -> Iterator[str]:
+def _others(problems: Sequence[Problem], known: Known) -> Iterator[str]:
     """Gradients that differences support, and that are not what came elsewhere."""
-    if count := sum(p.code == RECORDED_GRADIENT and p.severity == "error" for p in problems):
-        yield f"{count} {'is' if count == 1 else 'are'} not what was recorded"
+    apart = [p for p in problems if p.code == RECORDED_GRADIENT]
+    unexpected = sum(p.severity == "error" for p in apart)
+    expected = sum(p.severity == "warning" and p.node in known.gradients for p in apart)
+    for count, how in ((unexpected, ""), (expected, EXPECTED)):
+        if count:
+            yield f"{count} {'is' if count == 1 else 'are'} not what was recorded{how}"
 
 
 def _counts(problems: Sequence[Problem]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -27,9 +27,13 @@ Found = TypeVar("Found", GradientRow, CheckedTensor)
 
 
 def gradient_table(
-    evaluate: Evaluator, here: Situation, second_order: bool = False
+    evaluate: Evaluator,
+    here: Situation,
+    second_order: bool = False,
+    expected: Container[str] = (),
 ) -> GradientTable:
-    """Every element of every gradient asked for, and every node on the way by itself.
+    """Every element of every gradient asked for, and every node on the way by itself. expected:
+    tensors whose gradient the document says, as it is.
 
     Raises GradstepError when nothing is asked for, or a gradient cannot be computed."""
     if not here.request.of or not here.request.wrt:
@@ -54,7 +58,7 @@ def gradient_table(
         second=second,
         unchecked=unchecked,
         supports=supports,
-        text=said(rows, nodes, second, unchecked, supports, check.native_error),
+        text=said(rows, nodes, second, unchecked, supports, check.native_error, expected),
     )
 
 
@@ -64,10 +68,13 @@ def _supported(rows: Sequence[GradientRow]) -> Supported:
 
 
 def gradient_tables(
-    evaluate: Evaluator, here: Sequence[Situation], second_order: bool = False
+    evaluate: Evaluator,
+    here: Sequence[Situation],
+    second_order: bool = False,
+    expected: Container[str] = (),
 ) -> GradientTable:
     """The same of several things that are differentiated, one after another."""
-    tables = [gradient_table(evaluate, each, second_order) for each in here]
+    tables = [gradient_table(evaluate, each, second_order, expected) for each in here]
     return _with_remark(_joined(here, tables), here[0])
 
 

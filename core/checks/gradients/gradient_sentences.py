@@ -8,6 +8,7 @@ from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
 from gradstep.core.protocol.vocabulary import Supported
 
+EXPECTED = ", as the document expects"
 _REMARKS = (Verdict.KINK, Verdict.FLOAT32)
 _SUPPORTED = {
     "native": "The numbers support the native gradient; the override gives another one.",
@@ -24,13 +25,15 @@ def said(
     unchecked: Sequence[UncheckedNode],
     supports: Supported,
     native_error: str = "",
+    expected: Container[str] = (),
 ) -> str:
-    """The fields of a GradientTable. native_error: why there is no native gradient."""
+    """The fields of a GradientTable. native_error: why there is no native gradient; expected: see
+    `clauses`."""
     overridden = any(row.override is not None for row in rows)
     told = overridden and not any(node.unseen for node in nodes)
-    verdict = [_SUPPORTED[supports]] if told else map(sentence, clauses(rows, nodes, second))
+    differences = map(sentence, clauses(rows, nodes, second, expected))
     sentences = [
-        *verdict,
+        *([_SUPPORTED[supports]] if told else differences),
         f"There is no native gradient: {native_error}." if native_error else "",
         *_remarks(rows),
         *_twice(second),
@@ -52,7 +55,7 @@ def clauses(
     wrong = _names(rows, Verdict.WRONG)
     for names, how in (
         ([name for name in wrong if name not in expected], ""),
-        ([name for name in wrong if name in expected], ", as the document expects"),
+        ([name for name in wrong if name in expected], EXPECTED),
         (_names(rows, Verdict.DEFECT), ", as in TensorFlow"),
     ):
         if names:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
+from gradstep.core.checks.gradients.gradient_sentences import EXPECTED
 from gradstep.core.checks.gradients.recorded_tolerance import recorded_allowance, recorded_error
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.recorded_run import RecordedRun
@@ -86,7 +87,9 @@ def _apart(
                 f"its gradient is {_size(own)} here, and {_size(wanted)} as {recorded.source} "
                 f"recorded it{_between(own, wanted)}{cause}"
             )
-            severity: Severity = "warning" if ref.short in expected else "error"
+            severity: Severity = "error"
+            if ref.short in expected:
+                severity, text = "warning", f"{text}{EXPECTED}"
             yield Problem(ref.op, RECORDED_GRADIENT, text, TO_COMPARE, severity)
 
 
@@ -126,16 +129,18 @@ def _number(loss: np.ndarray) -> str:
     return f"{widened(loss).item():.7g}" if loss.size == 1 else f"of norm {_norm(loss)}"
 
 
-def disagreement_sentence(found: Sequence[Problem]) -> str:
-    """Beside what differences say; "" where there is nothing to say."""
-    names = [problem.node for problem in found if problem.severity == "error"]
-    if not names:
-        return ""
-    one = len(names) == 1
-    return (
-        f"The gradient{'' if one else 's'} of {name_list(names, _NAMED)} {'is' if one else 'are'} "
-        "not what was recorded: Device diff, with recorded, shows where."
-    )
+def disagreement_sentences(found: Sequence[Problem]) -> list[str]:
+    """What `recorded_disagreement` found, beside what differences say."""
+    wrong = [problem.node for problem in found if problem.severity == "error"]
+    others = [f"{p.node}: {p.text}." for p in found if p.severity != "error"]
+    if not wrong:
+        return others
+    one = len(wrong) == 1
+    return [
+        f"The gradient{'' if one else 's'} of {name_list(wrong, _NAMED)} {'is' if one else 'are'} "
+        "not what was recorded: Device diff, with recorded, shows where.",
+        *others,
+    ]
 
 
 def with_disagreement(problems: list[Problem], found: list[Problem]) -> list[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import read_value
-from gradstep.core.engine.run.feed_values import fed_type, feed_arrays, require_fed_shape
+from gradstep.core.engine.run.feed_values import fed_type, given_feeds, require_fed_shape
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Graph, TensorRef
@@ -27,10 +26,9 @@ def read_feeds(graph: Graph, args: argparse.Namespace) -> Mapping[TensorRef, np.
     given: Mapping[str, Any] = dict(
         parse_feed(text, graph, args.memory, args.allow_nan) for text in getattr(args, "feed", ())
     )
-    arrays = feed_arrays(graph, given)
+    arrays = given_feeds(graph, given)
     if arrays and not args.allow_nan:
         _refuse_non_finite(arrays)
-    _say_what_is_cut_off(given, arrays)
     return arrays
 
 
@@ -55,22 +53,6 @@ def parse_feed(
 
     reading = Reading(budget=Budget(memory), check=check, allow_nan=allow_nan)
     return name, read_value(value, kind or _ANY, ref.op, reading)
-
-
-def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np.ndarray]) -> None:
-    """TensorFlow makes whole numbers of fractions without a word; so do we, but with one."""
-    for name, value in given.items():
-        array, exact = arrays[TensorRef.parse(name)], np.asarray(value)
-        if kind_of(array.dtype) not in "iu" or kind_of(exact.dtype) != "f":
-            continue
-        cut = np.argwhere(exact != array)
-        if len(cut):
-            first = tuple(int(i) for i in cut[0])
-            print(
-                f"warning: '{name}' holds {array.dtype}, so {exact[first]} is fed as "
-                f"{array[first]}; round it yourself, or make the placeholder float32",
-                file=sys.stderr,
-            )
 
 
 def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:

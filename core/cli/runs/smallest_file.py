@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gradstep.core.cli.output.left_out_remark import remark
 from gradstep.core.cli.output.progress_line import progress_line
+from gradstep.core.data.first_batch import write_exported
 from gradstep.core.document.document import Document
-from gradstep.core.io.export_document import Draw, write
+from gradstep.core.io.export_document import Draw
 from gradstep.core.io.format_table import format_written_as, suffix_written
 
 
@@ -18,7 +20,7 @@ def write_smallest(
     format_written_as(suffix_written(path), is_drawn=draw is not None)
     with progress_line():
         small = find()
-    write(path, small, draw)
+    remark(path, write_exported(path, small, draw))
     count = len(small.graph)
     found: dict[str, object] = {"file": path, "operations": count, "names": [*small.graph.order]}
     show = "1 operation shows" if count == 1 else f"{count} operations show"

@@ -11,9 +11,13 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.loop import out_of_reach
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
+from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.ops.build.constant_cast import convert_given
 from gradstep.core.ops.build.python_values import as_array
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import infer_declared
+
+_NO_NUMBERS = (DType.STRING, DType.RESOURCE, DType.VARIANT)
 
 
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
@@ -31,6 +35,44 @@ def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.nd
         ref = fed_tensor(key)
         arrays[ref] = convert_feed(ref, fed_type(graph, ref), value)
     return arrays
+
+
+def given_feeds(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
+    """`feed_arrays` for what people give by hand, in a file or from a script: TensorFlow cuts
+    fractions off, wraps whole numbers round and lets large ones become infinite; here that is
+    refused. Raises GradstepError."""
+    arrays = {} if isinstance(feeds, Mapping) else feed_arrays(graph, feeds)
+    for key, value in feeds.items():
+        ref = fed_tensor(key)
+        kind = fed_type(graph, ref)
+        arrays[ref] = convert_feed(ref, kind, _exact(ref, kind, value))
+    return arrays
+
+
+def _exact(ref: TensorRef, kind: TensorType | None, value: Any) -> Any:
+    """`value` as numbers that the tensor has; as it is where that is not about numbers. Raises
+    GradstepError."""
+    if kind is None or kind.dtype in _NO_NUMBERS:
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        return value
+    letter = kind_of(array.dtype)
+    if letter not in "biufcSU":
+        return value
+    if letter in "SU":  # texts, which may be numbers
+        array = array.astype(object)
+    try:
+        found = convert_given(array, kind.dtype)
+        return value if isinstance(value, int) else found  # TensorFlow looks at these itself
+    except GradstepError as error:
+        error.hint = _number_that_fits(kind, ref)
+        raise error.at(ref.op) from None
+
+
+def _number_that_fits(kind: TensorType, ref: TensorRef) -> str:
+    return f"feed a number that {kind.dtype.value} has, or change the dtype of '{ref.op}'"
 
 
 def fed_tensor(key: Any) -> TensorRef:
@@ -149,7 +191,7 @@ def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarra
             "type (e.g. int64).",
             kind="TypeError",
             node=ref.op,
-            hint=f"feed a number that {kind.dtype.value} has, or change the dtype of '{ref.op}'",
+            hint=_number_that_fits(kind, ref),
         )
     return array
 

@@ -25,6 +25,7 @@ FORMATS = (
         suffixes=(".png", ".svg"),
         title="Pictures",
         is_drawn=True,
+        keeps=None,
         todo="it can be shown, not run: open the document that it was made of",
     ),
     Format("pdf", "a PDF document", signs.begins(b"%PDF")),
@@ -35,6 +36,7 @@ FORMATS = (
         suffixes=(".dot",),
         title="Graphviz",
         write=_write_dot,
+        keeps=None,
         todo="open the document that it was made of",
     ),
 )

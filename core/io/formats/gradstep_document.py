@@ -55,5 +55,6 @@ FORMATS = (
         write=_write,
         by_name=True,
         is_native=True,
+        keeps=None,
     ),
 )

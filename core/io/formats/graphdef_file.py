@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gradstep.core.io.disk.memory_budget import Budget
 
 _TITLE = "TensorFlow GraphDef"
+_KEEPS = ("overrides", "stops", "initial", "init", "devices")
 
 
 def _read(data: bytes, name: str, budget: Budget) -> Document:
@@ -47,6 +48,7 @@ FORMATS = (
         title=_TITLE,
         read=_read,
         write=_write,
+        keeps=_KEEPS,
     ),
     Format(
         "graphdef_text",
@@ -56,6 +58,7 @@ FORMATS = (
         title=_TITLE,
         read=_read_text,
         write=_write_text,
+        keeps=_KEEPS,
         by_name=True,
     ),
 )

@@ -12,6 +12,10 @@ from gradstep.core.io.sniff.file_sample import Sample
 if TYPE_CHECKING:
     from gradstep.core.document.document import Document
 
+_ARRAYS = (
+    "gradients", "overrides", "stops", "initial", "feeds", "code", "fetches", "title", "note",
+)  # fmt: skip
+_TENSORFLOW = (*_ARRAYS, "optimizers", "init", "targets", "threads")
 _RUN = "run it, and write its graph: " + WRITE_GRAPH.format("GRAPH")
 
 
@@ -56,6 +60,7 @@ FORMATS = (
         suffixes=(".py",),
         title="TensorFlow script",
         write=_write,
+        keeps=_TENSORFLOW,
         todo=_RUN,
     ),
     Format(
@@ -65,6 +70,7 @@ FORMATS = (
         suffixes=(".torch.py",),
         title="PyTorch script",
         write=_write_torch,
+        keeps=_ARRAYS,
         todo=_RUN,
     ),
     Format(
@@ -74,6 +80,7 @@ FORMATS = (
         suffixes=(".numpy.py",),
         title="NumPy script",
         write=_write_numpy,
+        keeps=_ARRAYS,
         todo=_RUN,
     ),
 )

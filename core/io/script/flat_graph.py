@@ -50,11 +50,12 @@ def given_values(document: Document) -> dict[TensorRef, np.ndarray]:
         if isinstance(value, Constant):
             found[op.output()] = value.array
         elif not op.inputs and op.type in ("Placeholder", *VARIABLES):
+            mend = "have its data read" if f"{op.name}:0" in document.columns else "give it a value"
             raise GradstepError(
                 f"nothing is known to be in '{op.name}'",
                 kind="ValueError",
                 node=op.name,
-                hint="give it a value first, or write a script for TensorFlow (.py)",
+                hint=f"{mend} first, or write a script for TensorFlow (.py)",
             )
     return found
 

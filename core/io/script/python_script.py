@@ -16,7 +16,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.loop import everywhere
 from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
-from gradstep.core.io.script.flat_graph import plain
+from gradstep.core.io.script.flat_graph import head
 from gradstep.core.io.script.script_conds import HELPER as BRANCHES
 from gradstep.core.io.script.script_conds import has_branches_in_loops
 from gradstep.core.io.script.script_functions import functions, script_name
@@ -29,16 +29,14 @@ from gradstep.core.ops.declare.raw_calls import raw_call, value_text
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.typing.inference import infer_declared
 
-_HEAD = '''\
-"""{title} (made by Gradstep)."""
-
+_HEAD = """
 import numpy as np
 import tensorflow as tf
 
 tf1 = tf.compat.v1
 tf1.disable_v2_behavior()
 graph = tf1.get_default_graph()
-known = {{}}  # tensors that TensorFlow calls otherwise
+known = {}  # tensors that TensorFlow calls otherwise
 
 
 def tensor(name):
@@ -54,7 +52,7 @@ def operation(name):
 def variable(name):
     return next(v for v in tf1.global_variables() if v.op.name == name)
 
-'''
+"""
 _ON_ARRAYS = '''
 def on_arrays(function):
     """A gradient function that calls `function` on NumPy arrays."""
@@ -97,7 +95,7 @@ def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
     graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
     graph = everywhere(graph, lambda part: lower_document(part, infer_declared(part)))
-    parts = [_HEAD.format(title=plain(document.title) or "A graph")]
+    parts = [f"{head(document)}\n{_HEAD}"]
     if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
         parts.append(_ON_ARRAYS)
     if document.threads:
@@ -194,6 +192,7 @@ def _session(document: Document) -> list[str]:
     )
     lines += ["with tf1.Session() as session:", f"    session.run({init})"]
     run = [step.name for step in steps if step.enabled]
+    run += [f"operation({name!r})" for name in document.targets]
     if fetches or run or document.threads:
         lines += [
             f"    # in Gradstep {n!r} is fed a batch of {text!r} in each run"

@@ -52,16 +52,19 @@ class SizeOf(NamedTuple):
 
 @dataclass
 class _Knowledge:
-    """Of one builder's tensors: what they are, the number of each size that may be any in the place
-    of that. None: computed of what is fed."""
+    """Of one builder's tensors: what they are, and the sizes that may be any, each with its place
+    among them. None: computed of what is fed."""
 
     values: dict[TensorRef, np.ndarray | None] = field(default_factory=dict)
     unknown: list[SizeOf] = field(default_factory=list)
+    places: dict[SizeOf, int] = field(default_factory=dict)
 
     def number(self, size: SizeOf) -> int:
-        if size not in self.unknown:
+        """What stands for it."""
+        place = self.places.setdefault(size, len(self.unknown))
+        if place == len(self.unknown):
             self.unknown.append(size)
-        return _ANY - self.unknown.index(size)
+        return _ANY - place
 
     def is_unknown(self, x: np.ndarray) -> np.ndarray:
         """Which elements."""

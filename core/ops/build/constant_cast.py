@@ -38,6 +38,22 @@ def convert_constant(array: np.ndarray, dtype: DType) -> np.ndarray:
     return found
 
 
+def convert_given(array: np.ndarray, dtype: DType) -> np.ndarray:
+    """The numbers that somebody gives a tensor of element type `dtype`, as a new array: the nearest
+    floating-point numbers that there are, all others exactly. Raises GradstepError that names the
+    first that `dtype` does not have; nothing is cut off, wrapped round or made infinite."""
+    source, target = array.dtype, dtype.numpy
+    rounds = kind_of(target) in "fc" and kind_of(source) in "biufc"
+    if kind_of(target) != "O" and np.can_cast(source, target, "same_kind" if rounds else "safe"):
+        try:
+            with np.errstate(over="raise", invalid="ignore"):
+                return array.astype(target)
+        except FloatingPointError:
+            pass  # which number it is, is found below
+    found = convert_constant(array, dtype)
+    return found.copy() if found is array else found
+
+
 def require_texts(array: np.ndarray, node: str | None = None) -> None:
     """Raise GradstepError where an array of Python objects holds anything but texts."""
     for element in array.flat if array.dtype.hasobject else ():

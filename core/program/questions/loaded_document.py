@@ -12,7 +12,7 @@ import numpy as np
 from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.feed_values import given_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
@@ -38,7 +38,7 @@ class Loaded:
         """What a run is fed, as the graph takes it. Raises GradstepError."""
         values = {name: value.array for name, value in own_feeds(self.document).items()}
         batch = {} if self.batches is None else self.batches.feeds_at(run)
-        return {**feed_arrays(self.document.graph, values), **batch}
+        return {**given_feeds(self.document.graph, values), **batch}
 
     @cached_property
     def batches(self) -> OpenedData | None:

@@ -12,23 +12,30 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.requests import whole_request
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.table import find
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.questions.program_errors import find_errors
 
-Values = dict[str, "np.ndarray | None"]
+Values = dict[str, "np.ndarray | None"]  # None: of an operation without outputs, or dead
+NOT_COMPUTED = "not computed: in a branch that was not taken"
 
 
 @dataclass(frozen=True, eq=False)
 class RunChoice:
     """graph: what is needed of the program, or the document's own graph where that is all.
     initial: its variables' first values. names: what to give, tensors and operations. targets: what
-    to run besides. lacks: where nothing is asked for, why the document asks for nothing."""
+    to run besides. lacks: where nothing is asked for, why the document asks for nothing. problems:
+    what is wrong with the document, where it is all run, that its runs do without. asked: whether
+    somebody asked for the names: then one that is dead is an error, as in TensorFlow."""
 
     graph: Graph
     initial: Mapping[str, np.ndarray]
     names: Sequence[str]
     targets: Sequence[str] = ()
     lacks: str = ""
+    problems: Sequence[Problem] = ()
+    asked: bool = True
 
     @property
     def nothing(self) -> bool:
@@ -54,11 +61,13 @@ def choose_run(
     program = program_of(loaded)
     if names:
         return RunChoice(program.graph, program.initial, names)
-    asked = whole_request(document).of
+    asked = [ref for ref in whole_request(document).of if ref.op in program.graph]
     own = [ref.short for ref in document.fetches or asked]
     shown = own or [*program.targets]
     targets = program.targets if own else ()
-    return RunChoice(program.graph, program.initial, shown, targets, _left_out(program))
+    problems = find_errors(program)
+    lacks = _left_out(program)
+    return RunChoice(program.graph, program.initial, shown, targets, lacks, problems, asked=False)
 
 
 def _left_out(program: Program) -> str:
@@ -68,9 +77,10 @@ def _left_out(program: Program) -> str:
 
 
 def run_once(session: Session, feeds: Mapping[TensorRef, Any], choice: RunChoice) -> Values:
-    """The values of one run; None for an operation without outputs. Raises GradstepError."""
+    """The values of one run. Raises GradstepError."""
     tensors, operations = _parted(session, choice)
-    return _named(choice, tensors, session.run(tensors, feeds, operations))
+    run = session.run if choice.asked else session.values
+    return _named(choice, tensors, run(tensors, feeds, operations))
 
 
 def run_again(
@@ -78,7 +88,8 @@ def run_again(
 ) -> Callable[[], Values]:
     """`run_once` on the same feeds again and again. Raises GradstepError for what cannot begin."""
     tensors, operations = _parted(session, choice)
-    again = session.make_callable(tensors, feeds, operations)
+    make = session.make_callable if choice.asked else session.make_values
+    again = make(tensors, feeds, operations)
     return lambda: _named(choice, tensors, again())
 
 
@@ -89,9 +100,16 @@ def _parted(session: Session, choice: RunChoice) -> tuple[list[str], list[str]]:
     return tensors, [*operations, *choice.targets]
 
 
-def _named(choice: RunChoice, tensors: Sequence[str], values: Sequence[np.ndarray]) -> Values:
+def _named(
+    choice: RunChoice, tensors: Sequence[str], values: Sequence[np.ndarray | None]
+) -> Values:
     found = dict(zip(tensors, values, strict=True))
     return {name: found.get(name) for name in choice.names}
+
+
+def not_computed(graph: Graph, values: Values) -> list[str]:
+    """The names of a run's values that were dead: their branch was not taken."""
+    return [n for n, value in values.items() if value is None and not runs_only(graph, n)]
 
 
 def runs_only(graph: Graph, name: str) -> bool:

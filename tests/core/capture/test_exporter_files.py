@@ -13,7 +13,13 @@ from gradstep.core.capture import exporter_files
 from gradstep.core.errors import GradstepError
 
 # How a trace gets to the disk: each exporter stands alone, and has these as the other has them.
-ALIKE = ("_packing", "_Writer._keep", "_Writer._unique", "_Writer.write")
+ALIKE = (
+    "_packing",
+    "_Writer._keep",
+    "_Writer._unique",
+    "_Writer.write",
+    "_Writer._write_tensors",
+)
 
 
 def test_a_framework_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gradstep.core.data.array_files import Reading
-from gradstep.core.data.opened_data import OpenedData
+from gradstep.core.data.opened_data import OpenedData, fed_kinds
 from gradstep.core.data.row_packing import pack_data
 from gradstep.core.document.data_edits import set_column
 from gradstep.core.document.dataset import Dataset
@@ -27,7 +27,7 @@ from gradstep.core.graph.splat_array import splat
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.program.data_feeds import fed_kinds, open_batches
+from gradstep.core.program.data_feeds import open_batches
 
 ROWS = 23
 X_TEXTS = (
