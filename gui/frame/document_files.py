@@ -147,12 +147,19 @@ class Files(QObject):
     def may_leave(self) -> bool:
         """Whether the document may be given up: it is saved, or the user says so."""
         workspace = self._workspace
+        self._look()
         if not workspace.is_changed:
             return True
-        answer = unsaved_dialog.ask(self._window, workspace.name)
+        answer = unsaved_dialog.ask(self._window, workspace.name, workspace.found_on_disk)
         if answer is unsaved_dialog.Answer.SAVE:
             return self.save()
         return answer is unsaved_dialog.Answer.DISCARD
+
+    def _look(self) -> None:
+        """See what the file holds now: not every file system tells that it was changed."""
+        path, known = self._workspace.path, self._workspace.disk
+        if path is not None and known is not None:
+            self._workspace.notice_file(wait_for(lambda: look(path, known)))
 
     def _within_memory(self, name: str, read: Reading, limit: int = DEFAULT) -> None:
         """Read a file, and ask before it takes more memory than files do."""

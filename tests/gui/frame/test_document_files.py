@@ -21,7 +21,7 @@ from gradstep.gui.model.settings import settings
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[unsaved_dialog.Answer]:
     """What the user says when asked about unsaved edits; asking takes the first one away."""
     given: list[unsaved_dialog.Answer] = []
-    monkeypatch.setattr(unsaved_dialog, "ask", lambda window, name: given.pop(0))
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda *_: given.pop(0))
     return given
 
 
