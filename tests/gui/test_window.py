@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
 from gradstep.core.document.document import Document
@@ -88,6 +89,37 @@ def test_every_panel_can_be_shown(tutorial: Driver) -> None:
         tutorial.workspace.view_requested.emit("show", place.id)
         tutorial.settle()
         assert dock.panel.isVisible(), place.id
+
+
+@pytest.mark.parametrize(
+    ("panel", "field"), [("Console", "console.line"), ("Queries", "queries.expression")]
+)
+def test_a_click_on_the_tab_of_what_is_typed_into_gives_it_the_keys(
+    tutorial: Driver, panel: str, field: str
+) -> None:
+    window, before = tutorial.window, tutorial.workspace.document
+
+    def click_tab(title: str) -> None:
+        for bar in window.findChildren(QTabBar):
+            for index in range(bar.count()):
+                if bar.tabText(index) == title:
+                    at = bar.tabRect(index).center()
+                    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=at)
+        tutorial.settle()
+
+    window.canvas.setFocus()
+    click_tab("Watches")
+    assert window.focusWidget() is window.canvas
+    tutorial.workspace.ask_window("show", panel.lower())
+    tutorial.settle()
+    assert window.focusWidget() is window.canvas, "it came by itself"
+    click_tab("Watches")
+    click_tab(panel)
+    focused = window.focusWidget()
+    assert focused.objectName() == field
+    QTest.keyClicks(focused, "l")
+    assert tutorial.workspace.document is before
+    click_tab("Timeline")
 
 
 @pytest.mark.slow
