@@ -15,7 +15,7 @@ from gradstep.core.io.disk.file_stamp import FileChangedError, OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough_for
 from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.program.trust.example_index import EXAMPLES
-from gradstep.gui.dialogs import conflict_dialog, file_filters, unsaved_dialog
+from gradstep.gui.dialogs import confirm_dialog, conflict_dialog, file_filters, unsaved_dialog
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
 from gradstep.gui.dialogs.large_file_dialog import LargeFileDialog
 from gradstep.gui.model.autosave import Autosave, Recovered
@@ -149,11 +149,26 @@ class Files(QObject):
         workspace = self._workspace
         self._look()
         if not workspace.is_changed:
-            return True
+            return self._may_end_runs()
         answer = unsaved_dialog.ask(self._window, workspace.name, workspace.found_on_disk)
         if answer is unsaved_dialog.Answer.SAVE:
-            return self.save()
-        return answer is unsaved_dialog.Answer.DISCARD
+            return self.save() and self._may_end_runs()
+        return answer is unsaved_dialog.Answer.DISCARD and self._may_end_runs()
+
+    def _may_end_runs(self) -> bool:
+        """Whether what was trained here may go: it took no time, or the user says so."""
+        workspace = self._workspace
+        return not workspace.sessions.took_long() or confirm_dialog.confirm(
+            self._window,
+            "Trained values",
+            f"Close {workspace.name}, and lose what its variables have learned?",
+            "A document keeps what variables start with, and not what runs make of them. To keep "
+            "it, open the document in another window (File > New window) and take the values "
+            "there by Sessions > Copy values…; gradstep train --checkpoint DIR keeps those of a "
+            "training.",
+            "Close",
+            "Keep it open",
+        )
 
     def _look(self) -> None:
         """See what the file holds now: not every file system tells that it was changed."""
