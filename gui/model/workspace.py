@@ -13,7 +13,7 @@ from PySide6.QtGui import QUndoStack
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
-from gradstep.core.document.unsaved_changes import has_work
+from gradstep.core.document.unsaved_changes import has_work, is_same
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import changes_between, continue_graph
 from gradstep.core.graph.changes import Changes
@@ -312,9 +312,10 @@ class Workspace(QObject):
         renamed: Mapping[str, str] = NONE,
     ) -> None:
         """Put `document` in force as one undoable step. Consecutive edits with the same merge key
-        are one step, until the user selects, saves or runs something. renamed: old name -> new name
-        of operations that are only called otherwise, and so stay selected."""
-        if document is self.document:
+        are one step, until the user selects, saves or runs something. One that changes nothing is
+        none. renamed: old name -> new name of operations that are only called otherwise, and so
+        stay selected."""
+        if is_same(document, self.document):
             return
         document = self._continued(document)
         self._rights.edit(self.document, document)
@@ -430,7 +431,8 @@ class Workspace(QObject):
         came with it is not the user's own, and not trusted for that."""
         self._round += 1
         self.on_disk, self.disk, self.found_on_disk = document, disk, None
-        self.undo_stack.push(Edit("Reload", self.document, document, self._show))
+        if not is_same(document, self.document):
+            self.undo_stack.push(Edit("Reload", self.document, document, self._show))
         self.is_changed = False
         self.file_changed.emit()
 
@@ -453,6 +455,7 @@ class Workspace(QObject):
         """From here on the document as it is now counts as saved."""
         self.on_disk, self.is_changed = self.document, False
         self.disk = self.found_on_disk = None
+        self.sessions.give_up()
 
     @property
     def has_edits(self) -> bool:
