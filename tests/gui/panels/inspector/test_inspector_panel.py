@@ -83,6 +83,11 @@ def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot:
     assert "not a valid" in find(qtbot, panel, Wrapped, "inspector.name.reason").text()
     assert editor.text() == "not a name!", "to be mended"
     assert editor.hasFocus()
+    editor.clearFocus()
+    panel.restyle()
+    assert editor.text() == "not a name!", "it was only left"
+    assert panel.findChild(Wrapped, "inspector.name.reason").isVisible()
+    editor.setFocus()
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "sum"
     assert not panel.findChild(Wrapped, "inspector.name.reason").isVisible()
