@@ -12,6 +12,7 @@ from gradstep.core.data.image_files import IMAGE_SUFFIXES
 from gradstep.core.errors import USAGE, GradstepError
 
 MOST = 1 << 20  # files
+_IMAGES = f"give a file, or a folder of images ({', '.join(IMAGE_SUFFIXES)})"
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -23,7 +24,7 @@ def image_paths(place: str, folder: Path) -> list[tuple[Path, str]] | None:
     if whole.is_dir():
         found = (each for each in whole.iterdir() if each.suffix.lower() in IMAGE_SUFFIXES)
         nothing = f"cannot open {place}: it is a folder without images"
-        return _named(found, folder, nothing, f"images are {', '.join(IMAGE_SUFFIXES)}")
+        return _named(found, folder, nothing, _IMAGES)
     if not is_pattern(place) or whole.exists():
         return None
     return _named(matching(whole, place), folder, f"no file is called {place}", "mend the pattern")

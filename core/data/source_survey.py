@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.image_paths import image_paths
 from gradstep.core.data.named_tensors import CheckpointTensors
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import names_columns
@@ -93,8 +94,10 @@ def _column(title: str, cells: np.ndarray) -> Part:
 
 
 def _names(path: str, reading: Reading) -> list[str]:
-    """The arrays of a file by name; [""] for one that is a single one."""
+    """The arrays of a file by name; [""] for a single one, as the images in a folder are."""
     try:
+        if image_paths(path, reading.folder) is not None:
+            return [""]
         with RegularFile(reading.folder / path) as file:
             head = file.at(0, _HEAD)
             if head.startswith(b"PK"):
@@ -104,7 +107,7 @@ def _names(path: str, reading: Reading) -> list[str]:
                 return [*SafetensorsFile(file, reading.budget).names]
             if path.endswith(INDEX):
                 return CheckpointTensors(reading.folder / path, reading.budget).names
-    except OSError as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise unreadable(path, error) from None
     return [""]
 

@@ -113,7 +113,7 @@ def can_redo(workspace: Workspace) -> bool:
 def can_save(workspace: Workspace) -> bool:
     """Whether the file would change: also by what is no work, as breakpoints are."""
     as_saved = workspace.path is not None and workspace.document is workspace.on_disk
-    return workspace.is_open and not as_saved
+    return workspace.is_open and (workspace.is_changed or not as_saved)
 
 
 @needs("the document has no Python functions")

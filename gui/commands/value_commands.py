@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -19,14 +20,20 @@ from gradstep.gui.model.workspace import Workspace
 ANY_ROWS = "Take any number of rows"
 
 
-def enter_value(workspace: Workspace, place: ValuePlace, text: str) -> None:
+def enter_value(
+    workspace: Workspace,
+    place: ValuePlace,
+    text: str,
+    refused: Callable[[GradstepError], None] = lambda error: None,
+) -> None:
     """Put the value that a text gives into its place: at once where it is written out, soon where
     it is to be read or generated. What is wrong is a message; where that is the number of rows of a
-    placeholder, with a way to take any."""
+    placeholder, with a way to take any. refused: hears of it, too, also later."""
     try:
         value = read_now(text, place.kind, place.name)
     except GradstepError as error:
         _refuse(workspace, place, text, error)
+        refused(error)
         return
     if value is not None:
         put_value(workspace, place, value)
@@ -37,11 +44,12 @@ def enter_value(workspace: Workspace, place: ValuePlace, text: str) -> None:
         array = value.array
         workspace.say(f"{place.words} {place.name}: {array.dtype.name}{Shape(array.shape)}")
 
-    def refused(error: GradstepError) -> None:
+    def fail(error: GradstepError) -> None:
         _refuse(workspace, place, text, error)
+        refused(error)
 
     folder = folder_of(workspace)
-    workspace.values.read(text, place.kind, place.name, folder, read, refused)
+    workspace.values.read(text, place.kind, place.name, folder, read, fail)
 
 
 def _refuse(workspace: Workspace, place: ValuePlace, text: str, error: GradstepError) -> None:

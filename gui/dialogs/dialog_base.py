@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gradstep.core.errors import GradstepError
+from gradstep.gui.dialogs.confirm_dialog import confirm
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
@@ -67,7 +76,7 @@ class Dialog(QDialog):
         if self._quick:
             yes.setToolTip(plain(QKeySequence("Ctrl+Return").toString(NATIVE)))
         box.accepted.connect(self.finish)
-        box.rejected.connect(self.reject)
+        box.rejected.connect(self._give_up)
         self.column.addWidget(box)
         return yes
 
@@ -99,6 +108,27 @@ class Dialog(QDialog):
         self.complain(wrong)
         if not wrong:
             self.accept()
+
+    def reject(self) -> None:
+        """Escape, or the window's close button: asks where a text was written meanwhile, for it is
+        soon done by mistake. The button that says so does not ask."""
+        if not self._is_written() or confirm(
+            self,
+            self.windowTitle(),
+            "The text was changed.",
+            "Without applying it, what was written here is lost.",
+            "Discard",
+            "Keep editing",
+        ):
+            self._give_up()
+
+    def _give_up(self) -> None:
+        super().reject()
+
+    def _is_written(self) -> bool:
+        """Whether a text of several lines is not as the dialog showed it."""
+        texts = self.findChildren(QPlainTextEdit)
+        return any(text.document().isModified() and not text.isReadOnly() for text in texts)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

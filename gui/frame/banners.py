@@ -134,7 +134,7 @@ class Banners(QObject):
         self._about_file = answers
         for button in self._of_file[:2]:
             button.setVisible(is_there)
-        name, changed = self._workspace.name, self._workspace.is_changed
+        name, changed = self._workspace.name, self._workspace.has_edits
         if not is_there:
             text = f"{name} was deleted or moved by another program. The document is open here."
         elif changed:

@@ -197,6 +197,11 @@ class Dock(QDockWidget):
         if self.titleBarWidget() is not wanted:
             self.setTitleBarWidget(wanted)  # type: ignore[arg-type]
 
+    def take_keyboard(self) -> None:
+        """Give it to the field that the panel is for, if there is one and it is in front."""
+        if self._is_front and (field := self.panel.typed_into) is not None and field.isVisible():
+            field.setFocus(Qt.FocusReason.MouseFocusReason)
+
     def hold(self) -> None:
         """Whether it lies in front is not settled until `release`: nothing is made for that."""
         self._is_held = True
@@ -474,13 +479,23 @@ class Docks(QObject):
             if bar.contextMenuPolicy() is not Qt.ContextMenuPolicy.CustomContextMenu:
                 bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 bar.customContextMenuRequested.connect(self._menu_opener(bar))
+                bar.tabBarClicked.connect(partial(self._clicked, bar))
+
+    def _clicked(self, bar: QTabBar, index: int) -> None:
+        """The user clicked a tab: what one types now is for its panel, once that is in front."""
+        dock = self._dock_of(bar, index)
+        if dock is not None:
+            QTimer.singleShot(0, dock, dock.take_keyboard)
+
+    def _dock_of(self, bar: QTabBar, index: int) -> Dock | None:
+        title = bar.tabText(index)
+        return next((dock for dock in self.by_id.values() if dock.windowTitle() == title), None)
 
     def _menu_opener(self, bar: QTabBar) -> Callable[[QPoint], None]:
         def open_menu(at: QPoint) -> None:
-            title = bar.tabText(bar.tabAt(at))
-            for dock in self.by_id.values():
-                if dock.windowTitle() == title:
-                    self.menu_for(dock).popup(bar.mapToGlobal(at))
+            dock = self._dock_of(bar, bar.tabAt(at))
+            if dock is not None:
+                self.menu_for(dock).popup(bar.mapToGlobal(at))
 
         return open_menu
 

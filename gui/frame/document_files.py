@@ -16,7 +16,7 @@ from gradstep.core.io.disk.memory_budget import DEFAULT, OverBudgetError, enough
 from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.io.left_out import left_out_sentence
 from gradstep.core.program.trust.example_index import EXAMPLES
-from gradstep.gui.dialogs import conflict_dialog, file_filters, unsaved_dialog
+from gradstep.gui.dialogs import confirm_dialog, conflict_dialog, file_filters, unsaved_dialog
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save, remember_folder
 from gradstep.gui.dialogs.large_file_dialog import LargeFileDialog
 from gradstep.gui.model.autosave import Autosave, Recovered
@@ -151,12 +151,34 @@ class Files(QObject):
     def may_leave(self) -> bool:
         """Whether the document may be given up: it is saved, or the user says so."""
         workspace = self._workspace
+        self._look()
         if not workspace.is_changed:
-            return True
-        answer = unsaved_dialog.ask(self._window, workspace.name)
+            return self._may_end_runs()
+        answer = unsaved_dialog.ask(self._window, workspace.name, workspace.found_on_disk)
         if answer is unsaved_dialog.Answer.SAVE:
-            return self.save()
-        return answer is unsaved_dialog.Answer.DISCARD
+            return self.save() and self._may_end_runs()
+        return answer is unsaved_dialog.Answer.DISCARD and self._may_end_runs()
+
+    def _may_end_runs(self) -> bool:
+        """Whether what was trained here may go: it took no time, or the user says so."""
+        workspace = self._workspace
+        return not workspace.sessions.took_long() or confirm_dialog.confirm(
+            self._window,
+            "Trained values",
+            f"Close {workspace.name}, and lose what its variables have learned?",
+            "A document keeps what variables start with, and not what runs make of them. To keep "
+            "it, open the document in another window (File > New window) and take the values "
+            "there by Sessions > Copy values…; gradstep train --checkpoint DIR keeps those of a "
+            "training.",
+            "Close",
+            "Keep it open",
+        )
+
+    def _look(self) -> None:
+        """See what the file holds now: not every file system tells that it was changed."""
+        path, known = self._workspace.path, self._workspace.disk
+        if path is not None and known is not None:
+            self._workspace.notice_file(wait_for(lambda: look(path, known)))
 
     def _within_memory(self, name: str, read: Reading, limit: int = DEFAULT) -> None:
         """Read a file, and ask before it takes more memory than files do."""

@@ -338,6 +338,7 @@ class MainWindow(QMainWindow):
 
     def offer_recovery(self) -> None:
         """Offer what another window did not get to save."""
+        from gradstep.gui.dialogs import confirm_dialog
         from gradstep.gui.model.autosave import left_behind
 
         found = left_behind()
@@ -345,7 +346,15 @@ class MainWindow(QMainWindow):
             first = found[0]
 
             def discard() -> None:
-                first.discard()
+                if confirm_dialog.confirm(
+                    self,
+                    "Unsaved edits",
+                    f"Discard the unsaved edits of {first.name}, from {first.when:%d %B, %H:%M}?",
+                    "Nothing else holds them.",
+                    "Discard",
+                    "Keep",
+                ):
+                    first.discard()
                 self.offer_recovery()
 
             self.banners.offer(first, lambda: self.recover(first), discard, len(found) - 1)

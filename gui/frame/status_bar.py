@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
@@ -37,6 +37,7 @@ RIGHTS = {
 }
 NO_GPU = "no GPU: what to do"
 MESSAGE_TIME = 6000  # milliseconds that a remark stays
+SAME = 300  # milliseconds after a remark in which nobody has begun something else
 
 
 class StatusBar(QStatusBar):
@@ -53,6 +54,9 @@ class StatusBar(QStatusBar):
         self.addWidget(self._row, 1)
         self._remark_until = QTimer(self, singleShot=True, interval=MESSAGE_TIME)
         self._remark_until.timeout.connect(self._show_place)
+        self._said = QElapsedTimer()
+        self._is_training = False
+        self._outlasts = False  # whether the next stop is that of what was remarked on
         self.state = self._label("state", strong=True)
         self.place = self._add(ElidedLabel(), "place")
         self.device = self._label("device")
@@ -65,6 +69,10 @@ class StatusBar(QStatusBar):
     def follow(self, workspace: Workspace) -> None:
         """Say where this workspace's debugger stands, from now on."""
         self._workspace = workspace
+        workspace.document_opened.connect(lambda: self.remark(""))
+        workspace.document_changed.connect(self._go_on)
+        workspace.stopped.connect(self._go_on)
+        workspace.training.changed.connect(self._note_training)
         for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
                        workspace.file_changed, workspace.devices_changed,
                        workspace.reader.changed):  # fmt: skip
@@ -85,10 +93,27 @@ class StatusBar(QStatusBar):
         self._color(inside and workspace.engine_state == "ready")
 
     def remark(self, text: str) -> None:
-        """Say something that goes away by itself, or with the next; "" takes it away."""
+        """Say something that goes away by itself, with the next, or once the user does something
+        else; "" takes it away."""
         self._remark_until.start() if text else self._remark_until.stop()
+        self._said.start()
+        self._outlasts = bool(text) and not self._workspace.debugger.is_idle
         self.place.setText(text)
         self._show_place()
+
+    def _go_on(self) -> None:
+        """What was remarked on is over: there is an edit, or a run. What the remark was about may
+        itself end so, soon after it or when the engine has done it."""
+        if self._outlasts:
+            self._outlasts = False
+        elif self._remark_until.isActive() and self._said.hasExpired(SAME):
+            self.remark("")
+
+    def _note_training(self) -> None:
+        """It may begin; how far it is takes nothing away."""
+        was_training, self._is_training = self._is_training, self._workspace.training.busy
+        if self._is_training and not was_training:
+            self._go_on()
 
     def show_zoom(self, scale: float) -> None:
         percent = 100 * scale

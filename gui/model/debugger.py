@@ -99,6 +99,7 @@ class Debugger(QObject):
     compared = Signal()
     devices_changed = Signal()
     failed = Signal(object)  # ErrorInfo
+    ran = Signal(float)  # seconds that the engine had for moves or a training of the session
     told = Signal()  # all that one reply says was said; see `is_telling`
     kept = Signal()  # an edit came to nothing that the engine runs by: the program is of it
 
@@ -355,7 +356,10 @@ class Debugger(QObject):
         asked = time.monotonic()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            self._slowest = max(self._slowest, time.monotonic() - asked)
+            took = time.monotonic() - asked
+            self._slowest = max(self._slowest, took)
+            if look is not None:  # a pause is answered when what it ends is
+                self.ran.emit(took)
             self.take(reply, buffers)
             if isinstance(reply, Stopped):
                 then()
@@ -368,8 +372,10 @@ class Debugger(QObject):
         """Run after run, on the document as it is now; `then` gets the answer, once it is shown,
         and has to say what is wrong with the wish."""
         self.flush()
+        asked = time.monotonic()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            self.ran.emit(time.monotonic() - asked)
             if not isinstance(reply, Failed) or _is_death(reply):
                 self.take(reply, buffers)
             then(reply, buffers)

@@ -52,7 +52,8 @@ class FileWatch(QObject):
     def _compare(self, path: Path, now: OnDisk) -> None:
         workspace = self._workspace
         if path == workspace.path and not workspace.is_saving:
-            self.found.emit(None if now == workspace.disk else now)
+            workspace.notice_file(now)
+            self.found.emit(workspace.found_on_disk)
 
     def _follow(self) -> None:
         """Another file is open, or what it holds is known anew."""

@@ -26,9 +26,12 @@ from gradstep.core.protocol.tensor_bytes import pack
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
+LONG = 30.0  # seconds of runs that nobody wants to wait for again
+
 
 class SessionModel(QObject):
-    """found: all of them; current: the one that is shown, and that commands move."""
+    """found: all of them; current: the one that is shown, and that commands move; seconds: by
+    name, in which the engine ran for it since the document was opened."""
 
     changed = Signal()
 
@@ -37,13 +40,27 @@ class SessionModel(QObject):
         self._workspace = workspace
         self._forget()
         workspace.document_opened.connect(self._forget)
+        workspace.debugger.ran.connect(self._add_time)
 
     def _forget(self) -> None:
         """Another document has one session."""
         self.found: tuple[SessionInfo, ...] = ()
         self._seen: Seen | None = None  # what was taken over already
         self.current = "main"
+        self.give_up()
         self.changed.emit()
+
+    def give_up(self) -> None:
+        """From here on nobody is asked about what the runs made so far have made."""
+        self.seconds: dict[str, float] = {}
+
+    def took_long(self, name: str = "") -> bool:
+        """Whether what a session holds, or all of them hold together, took the user real time."""
+        seconds = self.seconds.get(name, 0.0) if name else sum(self.seconds.values())
+        return seconds >= LONG
+
+    def _add_time(self, seconds: float) -> None:
+        self.seconds[self.current] = self.seconds.get(self.current, 0.0) + seconds
 
     @property
     def names(self) -> list[str]:
@@ -95,4 +112,6 @@ class SessionModel(QObject):
             told = None if seen is None else seen.sessions  # with what their variables hold
             self.found = tuple(reply.sessions if told is None else told)
             self.current = reply.current
+            names = {session.name for session in self.found}
+            self.seconds = {n: spent for n, spent in self.seconds.items() if n in names}
             self.changed.emit()

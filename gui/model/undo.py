@@ -8,6 +8,7 @@ from types import MappingProxyType
 from PySide6.QtGui import QUndoCommand
 
 from gradstep.core.document.document import Document
+from gradstep.core.document.unsaved_changes import is_same
 from gradstep.core.graph.model import Edge
 
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -48,11 +49,13 @@ class Edit(QUndoCommand):
         return 1 if self.merge_key else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Take over what `other` led to, if it goes on with what this edit did."""
+        """Take over what `other` led to, if it goes on with what this edit did. Where both lead
+        back to the beginning there is nothing to take back, and Qt drops them."""
         if not isinstance(other, Edit) or other.merge_key != self.merge_key:
             return False
         self.after = other.after
         self.setText(other.text())
+        self.setObsolete(is_same(self.after, self.before))
         return True
 
     def redo(self) -> None:

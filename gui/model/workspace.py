@@ -13,7 +13,7 @@ from PySide6.QtGui import QUndoStack
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
-from gradstep.core.document.unsaved_changes import has_work
+from gradstep.core.document.unsaved_changes import has_work, is_same
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import changes_between, continue_graph
 from gradstep.core.graph.changes import Changes
@@ -102,6 +102,8 @@ class Workspace(QObject):
     name:           what the document is called, by its file.
     on_disk:        the document as a file holds it; None for work that no file holds.
     disk:           what the file at `path` held when it was last read or written; None without one.
+    found_on_disk:  what another program made of that file, as far as it was noticed; None where it
+                    is as it was.
     is_saving:      whether it is being written.
     recovered_from: name of the journal that the document was recovered from; "" for none.
     is_changed:     whether the document holds work that would be lost with it.
@@ -159,6 +161,7 @@ class Workspace(QObject):
         self.name = ""
         self.on_disk: Document | None = self.document
         self.disk: OnDisk | None = None
+        self.found_on_disk: OnDisk | None = None
         self.is_saving = False
         self.recovered_from = ""
         self.is_changed = False
@@ -310,9 +313,10 @@ class Workspace(QObject):
         renamed: Mapping[str, str] = NONE,
     ) -> None:
         """Put `document` in force as one undoable step. Consecutive edits with the same merge key
-        are one step, until the user selects, saves or runs something. renamed: old name -> new name
-        of operations that are only called otherwise, and so stay selected."""
-        if document is self.document:
+        are one step, until the user selects, saves or runs something. One that changes nothing is
+        none. renamed: old name -> new name of operations that are only called otherwise, and so
+        stay selected."""
+        if is_same(document, self.document):
             return
         document = self._continued(document)
         self._rights.edit(self.document, document)
@@ -402,13 +406,13 @@ class Workspace(QObject):
         does; read_from: the file that it was read from, where it is not `path`."""
         self.recovered_from, self.read_from = recovered_from, read_from or path
         self.name = path.name if path is not None else name
-        self.disk = disk
+        self.disk, self.found_on_disk = disk, None
         self.on_disk = None if recovered_from else document
         self._replace(document, path, inference or infer_fed(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
-        self.on_disk = self.disk = self.read_from = None
+        self.on_disk = self.disk = self.found_on_disk = self.read_from = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
     def saved(
@@ -418,7 +422,7 @@ class Workspace(QObject):
         `disk`."""
         self._round += 1
         self.path, self.name, self.disk, self.read_from = path, path.name, disk, path
-        self.on_disk = document or self.document
+        self.on_disk, self.found_on_disk = document or self.document, None
         self.is_changed = self._has_work()
         self._rights.save(self.on_disk, path)
         self.file_changed.emit()
@@ -427,19 +431,37 @@ class Workspace(QObject):
         """The file holds another document now: show it, as an edit that undo takes back. Code that
         came with it is not the user's own, and not trusted for that."""
         self._round += 1
-        self.on_disk, self.disk = document, disk
-        self.undo_stack.push(Edit("Reload", self.document, document, self._show))
+        self.on_disk, self.disk, self.found_on_disk = document, disk, None
+        if not is_same(document, self.document):
+            self.undo_stack.push(Edit("Reload", self.document, document, self._show))
         self.is_changed = False
         self.file_changed.emit()
 
     def keep_mine(self, disk: OnDisk) -> None:
         """The file holds `disk` now, and the user knows: what is open here is unsaved work."""
         self.on_disk, self.disk, self.is_changed = None, disk, True
+        self.found_on_disk = None
+        self.file_changed.emit()
+
+    def notice_file(self, now: OnDisk) -> None:
+        """The file at `path` holds `now`. Where that is not what was read from it or written to it,
+        no file holds what is open here."""
+        found = None if now == self.disk else now
+        if found == self.found_on_disk:
+            return
+        self.found_on_disk, self.is_changed = found, found is not None or self.has_edits
         self.file_changed.emit()
 
     def give_up_changes(self) -> None:
         """From here on the document as it is now counts as saved."""
         self.on_disk, self.is_changed = self.document, False
+        self.disk = self.found_on_disk = None
+        self.sessions.give_up()
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether there is work that the file did not hold when it was last read or written."""
+        return self.on_disk is None or has_work(self.document, self.on_disk)
 
     @property
     def trusted(self) -> bool:
@@ -569,7 +591,7 @@ class Workspace(QObject):
         return document if graph is document.graph else document.with_(graph=graph)
 
     def _has_work(self) -> bool:
-        return self.on_disk is None or has_work(self.document, self.on_disk)
+        return self.found_on_disk is not None or self.has_edits
 
     def _read_graph(self, inference: Inference) -> None:
         graph = self.document.graph

@@ -53,6 +53,7 @@ class ConsolePanel(Panel):
         bar.valueChanged.connect(self._note_follows)
         bar.rangeChanged.connect(self._follow)
         self.field = ConsoleField()
+        self.typed_into = self.field
         self.field.setObjectName("console.line")
         self.field.setAccessibleName(self.tr("Line for the debugger"))
         self.field.setPlaceholderText(self.tr("step, continue, print x, query isnan(value), help"))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTab
 from gradstep.core.protocol.messages import SessionInfo
 from gradstep.gui import commands
 from gradstep.gui.actions.dialog_table import COPY_VALUES, open_dialog
+from gradstep.gui.dialogs import confirm_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -119,12 +120,27 @@ class SessionsPanel(Panel):
         )
         add.setMenu(menu)
         self.delete = self._button("delete", self.tr("Delete"), self.tr("Delete the shown session"))
-        self.delete.clicked.connect(lambda: commands.delete_session(space))
+        self.delete.clicked.connect(self._delete)
         copy = self._button("copy", self.tr("Copy values…"), self.tr("Copy values of variables"))
         copy.clicked.connect(lambda: open_dialog(space, COPY_VALUES))
         for button in (add, self.delete, copy):
             row.addWidget(button)
         return row
+
+    def _delete(self) -> None:
+        """End the shown session; asks where it took the user real time."""
+        sessions = self.workspace.sessions
+        if not sessions.took_long(sessions.current) or confirm_dialog.confirm(
+            self,
+            self.tr("Delete a session"),
+            self.tr("Delete {}, with the values of its variables and its runs?").format(
+                sessions.current
+            ),
+            self.tr("Nothing brings them back. Copy values… takes them to another session first."),
+            self.tr("Delete"),
+            self.tr("Keep"),
+        ):
+            commands.delete_session(self.workspace)
 
     def _button(self, name: str, title: str, words: str) -> QPushButton:
         button = QPushButton(title)

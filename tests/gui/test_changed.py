@@ -82,7 +82,7 @@ class Changing(RuleBasedStateMachine):
         self.held: bytes | None = work_in(Document())
         self.new()
 
-    def _ask(self, window: QWidget, name: str) -> unsaved_dialog.Answer:
+    def _ask(self, *_: object) -> unsaved_dialog.Answer:
         self.asked = True
         return self.answer
 

@@ -11,10 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from PIL import Image
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
 
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
@@ -24,6 +32,7 @@ from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
 from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
@@ -407,3 +416,48 @@ def test_f2_in_the_table_of_elements_is_for_the_element(tutorial: Driver) -> Non
     tutorial.settle()
     assert space.value("d:0").head[0] == 7
     assert [branch.name for branch in space.stop.branches] == ["main", "b1"]
+
+
+def answer(button: str, asked: list[str]) -> None:
+    """Answer the question that comes next by one of its buttons."""
+
+    def click() -> None:
+        found = QApplication.activeModalWidget()
+        if not isinstance(found, QMessageBox):
+            QTimer.singleShot(10, click)
+            return
+        asked.append(found.objectName())
+        found.findChild(QPushButton, button).click()
+
+    click()
+
+
+@pytest.mark.parametrize("action", ["graph.value", "edit.note"])
+def test_what_was_written_is_not_lost_by_escape(tutorial: Driver, action: str) -> None:
+    asked: list[str] = []
+
+    def opened() -> Any:
+        tutorial.workspace.select(["data"])
+        tutorial.window.actions_.run(action)
+        return found(tutorial, Dialog)
+
+    dialog = opened()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+    tutorial.settle()
+    dialog = opened()
+    text = dialog.findChild(QPlainTextEdit)
+    QTest.keyClicks(text, "more")
+    answer("confirm.no", asked)
+    QTest.keyClick(text, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    assert "more" in text.toPlainText()
+    answer("confirm.yes", asked)
+    dialog.close()
+    assert not dialog.isVisible()
+    assert asked == ["confirm", "confirm"]
+    tutorial.settle()
+    dialog = opened()
+    QTest.keyClicks(dialog.findChild(QPlainTextEdit), "more")
+    dialog.findChild(QPushButton, f"{dialog.objectName()}.cancel").click()
+    assert not dialog.isVisible()

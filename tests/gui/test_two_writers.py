@@ -174,6 +174,40 @@ def test_a_change_is_noticed_while_the_file_is_open(writer: Writer, path: Path, 
     let_live(lambda: writer.found[-1] == look(path))
 
 
+@pytest.mark.parametrize("how", ["replaced", "deleted"])
+def test_what_no_file_holds_is_unsaved(
+    driver: Driver, path: Path, asked: list[Answer], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Ctrl+S and Ctrl+W ask, without an edit having been made here."""
+    window, left = driver.window, [unsaved_dialog.Answer.CANCEL, unsaved_dialog.Answer.DISCARD]
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda *_: left.pop(0))
+    driver.open(path)
+
+    def change() -> None:
+        gradstep_file.save(path, THEIRS) if how == "replaced" else path.unlink()
+        window.watch.look()
+
+    change()
+    driver.wait(window.isWindowModified, "the change to be noticed")
+    assert "unsaved edits" not in window.banners.file.label.text()
+    asked.append(Answer.OVERWRITE)
+    driver.key("Ctrl+S")
+    assert not asked
+    assert gradstep_file.load(path).title == "first"
+    assert not window.isWindowModified()
+    change()
+    driver.wait(window.isWindowModified, "the change to be noticed")
+    gradstep_file.save(path, MINE)
+    window.watch.look()
+    driver.wait(lambda: not window.isWindowModified(), "the file to be as it was")
+    path.unlink()  # and nobody told the window
+    driver.key("Ctrl+W")
+    assert driver.workspace.is_open
+    driver.key("Ctrl+W")
+    assert not left
+    assert not driver.workspace.is_open
+
+
 def test_own_saves_are_no_change(writer: Writer, path: Path) -> None:
     for title in "abc":
         writer.write(title)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
 from gradstep.core.document.document import Document
@@ -16,6 +17,7 @@ from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import Stopped
 from gradstep.gui import commands, error_reporter
 from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import status_bar
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.status_bar import place_words, size_words
@@ -88,6 +90,37 @@ def test_every_panel_can_be_shown(tutorial: Driver) -> None:
         tutorial.workspace.view_requested.emit("show", place.id)
         tutorial.settle()
         assert dock.panel.isVisible(), place.id
+
+
+@pytest.mark.parametrize(
+    ("panel", "field"), [("Console", "console.line"), ("Queries", "queries.expression")]
+)
+def test_a_click_on_the_tab_of_what_is_typed_into_gives_it_the_keys(
+    tutorial: Driver, panel: str, field: str
+) -> None:
+    window, before = tutorial.window, tutorial.workspace.document
+
+    def click_tab(title: str) -> None:
+        for bar in window.findChildren(QTabBar):
+            for index in range(bar.count()):
+                if bar.tabText(index) == title:
+                    at = bar.tabRect(index).center()
+                    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=at)
+        tutorial.settle()
+
+    window.canvas.setFocus()
+    click_tab("Watches")
+    assert window.focusWidget() is window.canvas
+    tutorial.workspace.ask_window("show", panel.lower())
+    tutorial.settle()
+    assert window.focusWidget() is window.canvas, "it came by itself"
+    click_tab("Watches")
+    click_tab(panel)
+    focused = window.focusWidget()
+    assert focused.objectName() == field
+    QTest.keyClicks(focused, "l")
+    assert tutorial.workspace.document is before
+    click_tab("Timeline")
 
 
 @pytest.mark.slow
@@ -422,6 +455,38 @@ def test_a_long_remark_does_not_widen_the_window(tutorial: Driver) -> None:
     assert window.status.place.text() == long
     assert window.status.place.toolTip() == long
     assert QLabel.text(window.status.place).endswith("…")
+
+
+def test_a_remark_goes_with_the_next_thing_that_is_done(
+    tutorial: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space, place = tutorial.workspace, tutorial.window.status.place
+    monkeypatch.setattr(status_bar, "SAME", 0)  # milliseconds
+
+    def said(text: str) -> bool:
+        space.say(text)
+        QTest.qWait(2)
+        assert place.text() == text
+        return True
+
+    assert said("select a node first")
+    tutorial.key("F10")
+    tutorial.settle()
+    assert "next step" in place.text()
+    assert said("Saved")
+    commands.toggle_breakpoint(space, "e")
+    assert "next step" in place.text()
+    assert said("Saved")
+    space.training.train()
+    tutorial.wait(lambda: "Saved" not in place.text(), "the training to begin")
+    space.control("pause")
+    tutorial.settle()
+    assert said("Copied")
+    monkeypatch.setattr(status_bar, "SAME", 60_000)
+    commands.toggle_breakpoint(space, "e")
+    assert place.text() == "Copied", "it may be what was remarked on"
+    space.open_document(Document())
+    assert place.text() != "Copied"
 
 
 @pytest.mark.slow

@@ -6,18 +6,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.look.theme import mono
 from gradstep.gui.panels.inspector.attribute_text import attr_text, read_attr
 from gradstep.gui.panels.widgets.check_box import Check
-from gradstep.gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.panels.widgets.small_labels import ThemeSource, Wrapped
 
 Change = Callable[[Any], object]  # False: the value was refused
+Refuse = Callable[[str], None]  # with the reason, also later
+TextChange = Callable[[str, Refuse], bool]  # False: nothing is other than before
 Complain = Callable[[GradstepError], None]
 
 _NO_VALUE = (DType.RESOURCE, DType.VARIANT)  # nobody writes down what is of these
@@ -35,44 +38,66 @@ class Editor(NamedTuple):
 def attr_editor(
     theme: ThemeSource,
     name: str,
+    of: str,
     value: Any,
     like: Any,
-    change: Change,
+    change: Callable[[Any, Refuse], bool],
     complain: Complain,
     choices: Sequence[Any] = (),
 ) -> Editor:
-    """An editor for `value`; `like` is a value or type that tells the kind, `choices` are the
-    values it may have where they are few. `change` gets the new value, `complain` what is wrong
-    with the text."""
+    """An editor for `value` of the node `of`; `like` is a value or type that tells the kind,
+    `choices` are the values it may have where they are few. `change` gets the new value, `complain`
+    what is wrong with the text."""
+
+    def choose(value: Any) -> bool:
+        return change(value, lambda reason: None)  # the old one is shown again
+
     if isinstance(value, bool) or like is bool:
-        return _check_box(theme, name, bool(value), change)
+        return _check_box(theme, name, bool(value), choose)
     if choices:
-        return _choice_box(name, value, choices, change)
+        return _choice_box(name, value, choices, choose)
     if isinstance(value, DType) or like is DType:
-        return _choice_box(name, value, [d for d in DType if d not in _NO_VALUE], change)
+        return _choice_box(name, value, [d for d in DType if d not in _NO_VALUE], choose)
     text = "" if value is None else attr_text(value)
-    return text_editor(name, text, lambda typed: change(read_attr(typed, like)), complain)
+
+    def enter(typed: str, refuse: Refuse) -> bool:
+        return change(read_attr(typed, like), refuse)
+
+    return text_editor(theme, name, of, text, enter, complain)
 
 
 def text_editor(
-    name: str, text: str, change: Change, complain: Complain, placeholder: str = ""
+    theme: ThemeSource,
+    name: str,
+    of: str,
+    text: str,
+    change: TextChange,
+    complain: Complain,
+    placeholder: str = "",
 ) -> Editor:
-    """A line that Enter or leaving takes over; Escape and bad text put the old one back. Enter
-    gives up the focus, but where the text was refused."""
+    """A line for a text of the node `of`, that Enter or leaving takes over. What is refused stays,
+    with the reason below it, until it is mended; Escape puts the old text back. Enter gives up the
+    focus, but where the text was refused."""
 
-    def fill(line: Line) -> None:
-        line.show_text(text, change, complain)
+    def fill(editor: LineEditor) -> None:
+        editor.line.show_text(of, text, change, complain)
 
-    return Editor(f"line {name}", partial(Line, name, placeholder), fill)
+    return Editor(f"line {name}", partial(LineEditor, theme, name, placeholder), fill)
 
 
 class Line(QLineEdit):
-    """Remembers what it said before the user typed."""
+    """Remembers what it said before the user typed, and why what was typed cannot be.
+
+    told: why the text is wrong; "" once it is not, or is another one.
+    """
+
+    told = Signal(str)
 
     def __init__(self, name: str, placeholder: str = "") -> None:
         super().__init__()
-        self.before, self.refused = "", False
-        self._change: Change = lambda text: None
+        self._of, self._before, self._wrong = "", "", ""
+        self._tried: str | None = None  # Enter and leaving both finish: a text is tried once
+        self._change: TextChange = lambda text, refuse: False
         self._complain: Complain = lambda error: None
         self.setObjectName(name)
         self.setAccessibleName(name.rpartition(".")[2])
@@ -80,38 +105,80 @@ class Line(QLineEdit):
         self.setFont(mono(12))
         self.setMinimumWidth(40)
         self.editingFinished.connect(self._finish)
+        self.textEdited.connect(lambda: self._forget())
 
-    def show_text(self, text: str, change: Change, complain: Complain) -> None:
-        """Be the editor of another text. What was typed for the one before is applied to that."""
+    def show_text(self, of: str, text: str, change: TextChange, complain: Complain) -> None:
+        """Be the editor of a text of `of`. What was typed for another one is applied to that; what
+        was refused stays while that which it was to replace is as it was."""
         if self.hasFocus():
             self._finish()
         self._change, self._complain = change, complain
-        self.before, self.refused = text, False
+        if self._wrong and (of, text) == (self._of, self._before):
+            return
+        self._of, self._before = of, text
+        self._forget()
         self.setText(text)
         self.setCursorPosition(0)
 
     def _finish(self) -> None:
-        self.refused = False
-        if self.text() == self.before:
+        text = self.text()
+        if text in (self._before, self._tried):
             return
+        self._tried = text
         try:
-            refused = self._change(self.text()) is False
+            taken = self._change(text, partial(self._refuse, self._of, text))
         except GradstepError as error:
             self._complain(error)
-            refused = True
-        if refused:
-            self.setText(self.before)
-        self.refused = refused
-        self.before = self.text()
+            self._refuse(self._of, text, words(error))
+            return
+        if not taken and not self._wrong:
+            self.setText(self._before)
+
+    def _refuse(self, of: str, text: str, reason: str) -> None:
+        """The text stays, to be mended; a file may say so late."""
+        if (of, text) == (self._of, self.text()):
+            self._tell(reason)
+
+    def _forget(self) -> None:
+        self._tried = None
+        self._tell("")
+
+    def _tell(self, reason: str) -> None:
+        if reason != self._wrong:
+            self._wrong = reason
+            self.told.emit(reason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.setText(self.before)
+            self.setText(self._before)
+            self._forget()
             self.selectAll()
             return
         super().keyPressEvent(event)
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self.refused:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self._wrong:
             self.clearFocus()
+
+
+class LineEditor(QWidget):
+    """A line, and below it why what was typed there cannot be."""
+
+    def __init__(self, theme: ThemeSource, name: str, placeholder: str = "") -> None:
+        super().__init__()
+        self.line = Line(name, placeholder)
+        self._theme = theme
+        self._reason: Wrapped | None = None
+        self.line.told.connect(self._say)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.line)
+
+    def _say(self, reason: str) -> None:
+        if self._reason is None:
+            self._reason = Wrapped(self._theme, f"{self.line.objectName()}.reason", "problem")
+            self._column.addWidget(self._reason)
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
 
 
 class _CheckEditor(Check):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QWidget
 from gradstep.core.data.value_text import is_quick
 from gradstep.core.document.dataset import short_text
 from gradstep.core.document.placeholder_substitution import fed_outputs
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Constant, Operation
@@ -19,12 +20,19 @@ from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.gui import commands
 from gradstep.gui.actions.action_record import can_branch
 from gradstep.gui.actions.dialog_table import VALUE, open_dialog
+from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_place import ValuePlace, attribute_place, fed_place, place_of
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.inspector.attribute_editors import Editor, Line, attr_editor, text_editor
+from gradstep.gui.panels.inspector.attribute_editors import (
+    Editor,
+    LineEditor,
+    Refuse,
+    attr_editor,
+    text_editor,
+)
 from gradstep.gui.panels.inspector.attribute_text import (
     EDITABLE,
     array_text,
@@ -83,7 +91,7 @@ class EditorAndLink(QWidget):
         row.setSpacing(GRID)
         row.addWidget(editor)
         row.addWidget(link)
-        if not isinstance(editor, Line):
+        if not isinstance(editor, LineEditor):
             row.addStretch(1)
 
 
@@ -168,19 +176,28 @@ class Attributes(FactRows):
         if isinstance(value, Constant | Loop | Unread):
             return self._fixed("" if value is None else attr_text(value))
 
-        def change(new: Any) -> bool:
-            return self._edited(commands.set_attr, op.name, name, new)
+        def change(new: Any, refuse: Refuse) -> bool:
+            return self._edited(refuse, commands.set_attr, op.name, name, new)
 
         kind = items_like(name) if isinstance(value, tuple) or like is tuple else None
         kind = kind or (like if value is None else value)
         choices = definition.choices.get(name, ()) if definition is not None else ()
         title, complain = f"inspector.attr.{name}", self._workspace.complain
-        return attr_editor(self._theme, title, value, kind, change, complain, choices)
+        return attr_editor(self._theme, title, op.name, value, kind, change, complain, choices)
 
-    def _edited(self, command: Callable[..., object], *arguments: Any) -> bool:
-        """Give a command that edits; False when it was refused (and said so)."""
+    def _edited(self, refuse: Refuse, command: Callable[..., object], *arguments: Any) -> bool:
+        """Give a command that edits, and hand on why it refuses; whether anything was edited."""
         before = self._workspace.document
-        command(self._workspace, *arguments)
+
+        def hear(level: str, text: str) -> None:
+            if level == "error":
+                refuse(text)
+
+        heard = self._workspace.message.connect(hear)
+        try:
+            command(self._workspace, *arguments)
+        finally:
+            self._workspace.message.disconnect(heard)
         return self._workspace.document is not before
 
     def _value(self, op: Operation) -> Content:
@@ -221,14 +238,17 @@ class Attributes(FactRows):
     def _typed(self, place: ValuePlace, name: str) -> Editor:
         """A line for numbers, a generator or a file."""
 
-        def change(text: str) -> bool | None:
-            before, quick = self._workspace.document, is_quick(text)
-            commands.enter_value(self._workspace, place, text)
-            return self._workspace.document is not before if quick else None
+        def change(text: str, refuse: Refuse) -> bool:
+            def refused(error: GradstepError) -> None:
+                refuse(words(error))
+
+            edited = self._edited(refuse, commands.enter_value, place, text, refused)
+            return edited or not is_quick(text)
 
         text = "" if place.value is None else array_text(place.value.array)
         hint = self.tr("nothing yet, such as [1, 2] or @FILE.npy")
-        return text_editor(name, text, change, self._workspace.complain, hint)
+        complain = self._workspace.complain
+        return text_editor(self._theme, name, place.name, text, change, complain, hint)
 
     def _fed_outputs(self, op: Operation) -> Sequence[int]:
         """Those that are to be fed; nothing in a loop can be."""

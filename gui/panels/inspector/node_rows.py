@@ -20,7 +20,7 @@ class NameRow(QWidget):
 
     def __init__(self, workspace: Workspace, theme: ThemeSource) -> None:
         super().__init__()
-        self.field = NameField(workspace, "", "inspector.name")
+        self.field = NameField(workspace, "", "inspector.name", stays=True)
         self._reason = Wrapped(theme, "inspector.name.reason", "problem")
         self._reason.hide()
         self.field.refused.connect(self._say)
@@ -32,7 +32,6 @@ class NameRow(QWidget):
 
     def show_name(self, name: str) -> None:
         self.field.show_name(name)
-        self._say("")
 
     def _say(self, reason: str) -> None:
         self._reason.setText(reason)

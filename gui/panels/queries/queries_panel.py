@@ -85,6 +85,7 @@ class QueriesPanel(Panel):
         for which, words in WHICH:
             self.which.addItem(words, which)
         self.field = ExpressionField()
+        self.typed_into = self.field
         self.field.setObjectName("queries.expression")
         self.field.setAccessibleName(self.tr("Expression to ask all runs about"))
         self.field.setPlaceholderText(self.tr('isnan(value), x["loss"] > 3, …'))

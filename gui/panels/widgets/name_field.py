@@ -17,28 +17,33 @@ class NameField(QLineEdit):
     """The name of a node, or of a scope, whose id ends in "/".
 
     refused: why the name cannot be taken; "" once something else is typed. ended: the name was
-    applied, or given up. Leaving the field applies a name that can be taken.
+    applied, or given up. Leaving the field applies a name that can be taken, and gives up another,
+    unless it stays: to be mended.
     """
 
     refused = Signal(str)
     ended = Signal()
 
-    def __init__(self, workspace: Workspace, id: str, name: str) -> None:
+    def __init__(self, workspace: Workspace, id: str, name: str, stays: bool = False) -> None:
         super().__init__(id.rstrip("/"))
-        self._workspace, self._id = workspace, id
+        self._workspace, self._id, self._stays = workspace, id, stays
+        self._is_wrong = False
         self._finished = False  # applied just now: leaving is not to apply it once more
         self.setObjectName(name)
         self.setAccessibleName(self.tr("Name"))
         self.setFont(mono(12))
-        self.textEdited.connect(lambda: self.refused.emit(""))
+        self.textEdited.connect(lambda: self._tell(""))
 
     def show_name(self, id: str) -> None:
         """Be the field of another node, or of the same under another name. What was typed for the
         one before is applied to that, if it can be."""
         if self.isModified() and self.hasFocus() and not self._finished:
             self._apply()
+        if self._is_wrong and self._stays and id == self._id:
+            return
         self._id = id
         self.setText(id.rstrip("/"))
+        self._tell("")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -52,8 +57,9 @@ class NameField(QLineEdit):
         super().focusOutEvent(event)
         if self._finished:
             return
-        if event.reason() is not Qt.FocusReason.PopupFocusReason and not self._apply():
-            self._give_up()
+        if event.reason() is Qt.FocusReason.PopupFocusReason or self._apply() or self._stays:
+            return
+        self._give_up()
 
     def _finish(self) -> None:
         """Apply the name, and give up the focus."""
@@ -67,12 +73,17 @@ class NameField(QLineEdit):
         try:
             commands.change_name(self._workspace, self._id, self.text().strip())
         except GradstepError as error:
-            self.refused.emit(words(error))
+            self._tell(words(error))
             return False
+        self._tell("")
         self.ended.emit()
         return True
 
     def _give_up(self) -> None:
         self.setText(self._id.rstrip("/"))
-        self.refused.emit("")
+        self._tell("")
         self.ended.emit()
+
+    def _tell(self, reason: str) -> None:
+        self._is_wrong = bool(reason)
+        self.refused.emit(reason)

@@ -34,6 +34,7 @@ class Panel(QWidget):
         self.workspace = workspace
         self.setObjectName(name)
         self.setAccessibleName(self.title)
+        self.typed_into: QWidget | None = None  # gets the keyboard with a click on the panel's tab
         self._stack = QStackedLayout(self)
         content = QWidget()
         self.column = QVBoxLayout(content)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.column_guesses import (
@@ -136,3 +137,13 @@ def test_a_class_that_is_not_named_is_said(tmp_path: Path) -> None:
     data = Dataset({"y:0": f"@{found.place}:species | classes(setosa, virginica)"})
     with pytest.raises(GradstepError, match="'versi color' is none of the classes"):
         open_data(data, {TensorRef("y"): kind(INT)}, Reading())
+
+
+def test_a_folder_is_one_of_images_or_is_refused_with_its_path(tmp_path: Path) -> None:
+    with pytest.raises(GradstepError, match="it is a folder without images") as told:
+        survey(str(tmp_path), Reading())
+    assert told.value.message.startswith(f"cannot open {tmp_path}: ")
+    assert told.value.hint.startswith("give a file, or a folder of images (.png")
+    Image.fromarray(np.zeros((2, 3), np.uint8)).save(tmp_path / "0.png")
+    (images,) = survey(str(tmp_path), Reading()).parts
+    assert images.row == (2, 3, 1)

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 from gradstep.core.io.native import gradstep_file
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.dialogs import unsaved_dialog
+from gradstep.gui.dialogs import confirm_dialog, unsaved_dialog
+from gradstep.gui.model import session_list
 from gradstep.gui.model.settings import settings
 
 
@@ -21,7 +22,7 @@ from gradstep.gui.model.settings import settings
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[unsaved_dialog.Answer]:
     """What the user says when asked about unsaved edits; asking takes the first one away."""
     given: list[unsaved_dialog.Answer] = []
-    monkeypatch.setattr(unsaved_dialog, "ask", lambda window, name: given.pop(0))
+    monkeypatch.setattr(unsaved_dialog, "ask", lambda *_: given.pop(0))
     return given
 
 
@@ -181,3 +182,30 @@ def test_a_file_that_is_gone_leaves_the_recent_ones(driver: Driver, tmp_path: Pa
     driver.window.files.open(tmp_path / "gone.gradstep")
     driver.wait(driver.window.banners.message.isVisible, "a message")
     assert settings().recent == []
+
+
+def test_what_a_long_training_made_is_not_lost_without_a_word(
+    tutorial: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    answers = [False, True]
+
+    def confirm(*words: object) -> bool:
+        told.append(str(words[3]))
+        return answers.pop(0)
+
+    monkeypatch.setattr(confirm_dialog, "confirm", confirm)
+    space = tutorial.workspace
+    space.training.steps = 3
+    commands.train(space)
+    tutorial.settle()
+    monkeypatch.setattr(session_list, "LONG", sum(space.sessions.seconds.values()))
+    tutorial.key("Ctrl+W")
+    assert space.is_open
+    assert "--checkpoint" in told[0]
+    tutorial.key("Ctrl+W")
+    assert not space.is_open
+    assert not answers
+    tutorial.window.files.new()
+    tutorial.key("Ctrl+W")
+    assert not space.is_open, "of another document nothing ran"

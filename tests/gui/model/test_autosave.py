@@ -21,6 +21,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.journal_writer import lock_of
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs import confirm_dialog
 from gradstep.gui.frame import open_windows
 from gradstep.gui.model import autosave
 from gradstep.gui.model.workspace import Workspace
@@ -245,13 +246,20 @@ def test_recovered_and_killed_before_anything_newer_is_on_disk(
         assert autosave.left_behind() == []  # this process has it
 
 
-def test_all_that_was_left_is_offered_one_after_the_other(driver: Driver) -> None:
+def test_all_that_was_left_is_offered_one_after_the_other(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [False, True, True]
+    monkeypatch.setattr(confirm_dialog, "confirm", lambda *_: answers.pop(0))
     for name in ("one.pb", "two.pb"):
         leave(name[:3], Document(note=name), JournalNote(name=name))
     driver.window.offer_recovery()
     text = driver.window.banners.recovery.label.text
     assert "1 more follows." in text()
     first = "one.pb" if "one.pb" in text() else "two.pb"
+    driver.click("banner.recovery.discard")
+    assert first in text(), "it was a click beside the other button"
+    assert len(journals()) == 2
     driver.click("banner.recovery.discard")
     assert first not in text()
     assert "follows" not in text()

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Edge
+from gradstep.core.io.disk.file_stamp import OnDisk
 from gradstep.core.io.open_document import read
 from gradstep.gui import commands
 from gradstep.gui.model.workspace import Workspace
@@ -214,3 +215,32 @@ def test_a_rename_after_which_nothing_is_gone_brings_nothing_back(
         space.select([])
         space.undo_stack.undo()
         assert (space.selection, space.selected_edge) == ((), None)
+
+
+def test_an_edit_that_changes_nothing_is_none(silent: None) -> None:
+    space = Workspace()
+    space.open_document(Document())
+    commands.add_node(space, "VariableV2", (0.0, 0.0), "a")
+    commands.toggle_breakpoint(space, "a")
+    assert space.undo_stack.count() == 2, "what is only looked at is an edit, too"
+    before = space.document
+    commands.move_nodes(space, {"a": (0.0, 0.0)})
+    commands.set_attr(space, "a", "shape", before.graph["a"].attrs["shape"])
+    space.reload(before.with_(), OnDisk("0"))
+    assert space.undo_stack.count() == 2
+    assert space.document is before
+    space.close()
+
+
+def test_edits_that_are_one_and_lead_back_are_none(silent: None) -> None:
+    space = Workspace()
+    space.open_document(Document())
+    for title in ("a", "b", ""):
+        space.edit("Title", space.document.with_(title=title), "title")
+    assert space.undo_stack.count() == 0
+    assert not space.is_changed
+    space.edit("Title", space.document.with_(title="c"), "title")
+    assert space.undo_stack.count() == 1
+    space.undo_stack.undo()
+    assert not space.document.title
+    space.close()

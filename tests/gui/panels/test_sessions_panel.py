@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from PySide6.QtWidgets import QPushButton
 
 from gradstep.gui import commands
+from gradstep.gui.dialogs import confirm_dialog
 from gradstep.gui.dialogs.copy_values_dialog import CopyValuesDialog
+from gradstep.gui.model import session_list
 from gradstep.gui.panels.sessions_panel import SessionsPanel
 from tests.gui.panels.conftest import Bench
 
@@ -94,3 +97,28 @@ def test_the_first_tab_has_room_for_its_name_however_many_there_are(
         widths.append(tabs.tabRect(0).width())
         commands.duplicate_session(bench.space)
     assert widths == [tabs.tabRect(0).width()] * 3
+
+
+def test_a_session_that_took_long_is_not_ended_unasked(
+    bench: Bench, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [False, True]
+    monkeypatch.setattr(confirm_dialog, "confirm", lambda *_: answers.pop(0))
+    bench.open("tutorial")
+    panel, sessions = show(SessionsPanel(bench.space), 900, 240), bench.space.sessions
+    commands.new_session(bench.space)
+    commands.new_session(bench.space)
+    assert [s.name for s in sessions.found] == ["main", "session 2", "session 3"]
+    panel.delete.click()
+    assert [s.name for s in sessions.found] == ["main", "session 2"]
+    assert len(answers) == 2, "nothing ran there"
+    commands.switch_session(bench.space, "session 2")
+    bench.run("continue_")
+    assert [*sessions.seconds] == ["session 2"]
+    monkeypatch.setattr(session_list, "LONG", sessions.seconds["session 2"])
+    panel.delete.click()
+    assert len(sessions.found) == 2
+    panel.delete.click()
+    assert [s.name for s in sessions.found] == ["main"]
+    assert not answers
+    assert not sessions.took_long()

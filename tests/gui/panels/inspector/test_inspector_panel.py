@@ -83,6 +83,11 @@ def test_a_node_is_renamed_in_place(bench: Any, show: Callable[..., Any], qtbot:
     assert "not a valid" in find(qtbot, panel, Wrapped, "inspector.name.reason").text()
     assert editor.text() == "not a name!", "to be mended"
     assert editor.hasFocus()
+    editor.clearFocus()
+    panel.restyle()
+    assert editor.text() == "not a name!", "it was only left"
+    assert panel.findChild(Wrapped, "inspector.name.reason").isVisible()
+    editor.setFocus()
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "sum"
     assert not panel.findChild(Wrapped, "inspector.name.reason").isVisible()
@@ -100,7 +105,52 @@ def test_what_is_fed_is_edited(bench: Any, show: Callable[..., Any], qtbot: Any)
     editor = find(qtbot, panel, QLineEdit, "inspector.value")
     type_into(qtbot, editor, "[1, 2, 3]")
     assert "does not fit" in bench.messages[-1]
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert editor.text() == "[3, nan]"
+
+
+@pytest.mark.parametrize(
+    ("node", "name", "wrong", "right"),
+    [
+        ("data", "inspector.value", "[[2],[3]", "[2, 3]"),
+        ("data", "inspector.value", "[1, 2, 3]", "[3, 4]"),
+        ("c", "inspector.value", "@missing.npy", "[5, 6]"),
+        ("data", "inspector.attr.shape", "[3, x]", "[3, 1]"),
+    ],
+)
+def test_what_is_refused_stays_until_it_is_mended(
+    bench: Any, show: Callable[..., Any], qtbot: Any, node: str, name: str, wrong: str, right: str
+) -> None:
+    panel = opened(bench, show, "tutorial", node)
+    editor = find(qtbot, panel, QLineEdit, name)
+    old = editor.text()
+
+    def reason() -> str:
+        label = panel.findChild(Wrapped, f"{name}.reason")
+        return label.text() if label is not None and label.isVisible() else ""
+
+    for _ in range(2):
+        type_into(qtbot, editor, wrong)
+        qtbot.waitUntil(lambda: bool(reason()))
+        commands.toggle_breakpoint(bench.space, "e")  # whatever is shown anew
+        panel.restyle()
+        editor.clearFocus()
+        assert editor.text() == wrong
+        assert len(bench.messages) == 1, "leaving says nothing more"
+        editor.setFocus()
+        qtbot.keyClick(editor, Qt.Key.Key_Escape)
+        assert editor.text() == old
+        assert not reason()
+        bench.messages.clear()
+    edits = bench.space.undo_stack.count()
+    type_into(qtbot, editor, wrong)
+    qtbot.waitUntil(lambda: bool(reason()))
+    assert bench.space.undo_stack.count() == edits
+    type_into(qtbot, editor, right)
+    assert not reason()
+    assert bench.space.undo_stack.count() == edits + 1
+    type_into(qtbot, editor, right + " ")
+    qtbot.waitUntil(lambda: editor.text() == right)  # which says the same
 
 
 def test_escape_puts_the_old_text_back(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
