@@ -58,9 +58,8 @@ def _written(values: Array, decimals: int) -> list[str]:
 
 
 def short(number: float) -> str:
-    """Three significant digits, as narrow as may be: "0.0123", "1.2e-5", of 48200 "4.82e4"."""
-    mantissa, e, power = f"{number:.3g}".partition("e")
-    return f"{mantissa}e{int(power)}" if e else mantissa
+    """Three significant digits, narrow: "0.0123", "1.2e-5", of 48200 "4.82e4"; "NaN", "Inf"."""
+    return not_finite(number) or _trim(f"{number or 0.0:.3g}")
 
 
 def exponent(number: float, digits: int = 2) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +103,7 @@ def _sizes(value: TensorValue, update: Update) -> tuple[str, str]:
     if update.delta is None or update.delta.norm is None:
         return f"{count} elements changed", f"{count} changed"
     norm, whole = update.delta.norm, value.stats.norm if value.stats is not None else None
+    whole = whole if whole is not None and math.isfinite(whole) and math.isfinite(norm) else None
     size, short = f"‖Δ‖ {_brief(norm, 3)}", f"‖Δ‖ {_brief(norm, 2)}"
     if whole:
         size += f", {_brief(100 * norm / whole, 3)} % of the norm"
