@@ -8,7 +8,6 @@ from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.live_output import live_name, live_output
-from gradstep.gui.model.number_text import brief
 from gradstep.gui.model.value_cache import TensorValue
 
 ROOM = 60  # characters of a value
@@ -120,4 +119,4 @@ def _value(found: TensorValue | None) -> str:
         return "not computed yet"
     if found.state == "none":
         return "none"
-    return found.absence or brief(found, ROOM)
+    return found.absence or variable_change.brief(found, ROOM)

@@ -60,7 +60,9 @@ class Flow(QWidget):
         self.header.set_texts(title, remark)
         self.tiles.setVisible(known)
         if value is not None and known:
-            self.tiles.show_head(value.head, value.shape, marked)
+            changed = variable_change.of(value)  # whose digits stand below it
+            texts = () if changed is None else changed.after
+            self.tiles.show_head(value.head, value.shape, marked, texts)
             note = "  ".join(filter(None, (note, *number_text.wrong(value.stats))))
         self.tiles.setAccessibleName(title)
         self.note.setText(note if known or value is None else _absent(value, note))

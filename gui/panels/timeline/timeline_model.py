@@ -140,8 +140,5 @@ class TimelineModel(CellModel):
 
 def _brief(value: TensorValue) -> str:
     """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
-    changed = variable_change.of(value)
-    if changed is not None and (text := variable_change.inline(changed.after, value, _ROOM)):
-        return text
-    text = " ".join(number_text.brief(value, _ROOM).split())
+    text = " ".join(variable_change.brief(value, _ROOM).split())
     return text.replace("[ ", "[").replace(" ]", "]")
