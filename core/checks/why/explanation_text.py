@@ -176,12 +176,33 @@ def describe_range(array: np.ndarray) -> str:
         return "holds no numbers"
     if not array.size:
         return "is empty"
-    sound = "is finite and not zero" if kind_of(array.dtype) in "fc" else "is not zero"
-    return f"{sound}: it {f'is {number(array.reshape(()))}' if array.size == 1 else extent(array)}"
+    it = f"it {f'is {number(array.reshape(()))}' if array.size == 1 else extent(array)}"
+    if kind_of(array.dtype) not in "fc":
+        return f"is not zero: {it}"
+    zeros = _zeros(array)
+    return f"is finite: {it}; {zeros}" if zeros else f"is finite and not zero: {it}"
+
+
+def describe_size(array: np.ndarray) -> str:
+    """ "it is finite and not zero (norm 2)", of a gradient of which nothing is wrong; which
+    of its elements are 0, if some are."""
+    size, zeros = f"(norm {norm(array)})", _zeros(array)
+    return f"it is finite {size}; {zeros}" if zeros else f"it is finite and not zero {size}"
 
 
 def norm(array: np.ndarray) -> str:
     return number(float(np.linalg.norm(np.abs(array).astype(np.float64))))
+
+
+def _zeros(array: np.ndarray) -> str:
+    """ "1 of 2 elements is 0, at [1]"; "" where none is."""
+    places = np.argwhere(array == 0)
+    if not len(places):
+        return ""
+    said = f"{len(places):,} of {array.size:,} elements {'is' if len(places) == 1 else 'are'} 0"
+    if len(places) > _MOST:
+        return said
+    return f"{said}, at {list_words(str(place.tolist()) for place in places)}"
 
 
 def operands(
