@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -142,9 +143,9 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "False."),
     (masked_log, "x", {"x": [1, 0, 2]},
      "d loss / d x is NaN: log (Log) makes the first infinity at index [1], from x = 0: the "
-     "logarithm of 0 is minus infinity; Mul makes NaN at index [1] in the gradient of log, from d "
-     "loss / d log = 0, Reciprocal = inf: it is 0 times infinity. To mend it, keep x above 0: "
-     "write x + 1e-7, or Maximum(x, 1e-7)."),
+     "logarithm of 0 is minus infinity; in the gradient of log its step Mul makes NaN at index "
+     "[1], from d loss / d log = 0, its Reciprocal = inf: it is 0 times infinity. To mend it, keep "
+     "x above 0: write x + 1e-7, or Maximum(x, 1e-7)."),
     (of_both(tf.divide), "y", {"x": X, "y": [1, 0, 2]},
      "d loss / d y is infinite: node (RealDiv) makes the first infinity at index [1], from x = 2, "
      "y = 0: it is a division by 0. To mend it, keep y away from 0, or use DivNoNan, which gives 0 "
@@ -255,6 +256,19 @@ def test_the_path_goes_from_the_loss_to_what_is_asked_about() -> None:
     assert found.path == ["loss", "where", "log"]
     found = why_value(graph_of(product), "loss", {"x": X, "mask": [0, 0, 0]})
     assert found.path == ["loss", "prod"]
+
+
+def test_a_step_that_is_called_like_an_operation_has_its_full_name() -> None:
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[3])
+        doubled = tf.multiply(x, 2.0, name="Mul")
+        masked = tf.where(tf.greater(x, 0.0), tf.log(doubled, name="log"), tf.zeros_like(x))
+        tf.reduce_sum(masked, name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": [1, 0, 2]})
+    step = re.search(r"in the gradient of log its step Mul \((\S+)\) makes NaN", found.text)
+    assert step is not None, found.text
+    assert step[1].rpartition("/")[2] == "Mul"
 
 
 @pytest.mark.parametrize(
