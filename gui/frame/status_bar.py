@@ -64,6 +64,7 @@ class StatusBar(QStatusBar):
         self.beside = ElidedLabel()
         self.beside.setObjectName("status.beside")
         self.beside.setFont(sans(SMALL + 1))
+        self.beside.setContentsMargins(8, 0, 8, 0)
         self.beside.hide()
         self.addPermanentWidget(self.beside)
         self.messageChanged.connect(lambda hint: self.beside.setVisible(bool(hint)))
