@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.float_text import float_text
 from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.nested_brackets import in_brackets
 
 _WRITTEN = 8  # elements; of more, their range
 
@@ -21,13 +22,12 @@ def value_text(value: Any) -> str:
     if array.size == 0:
         return f"{_shape(array)} empty"
     if array.size <= _WRITTEN:
-        words = " ".join(_number(x) for x in widened(array).reshape(-1).tolist())
-        return words if not array.ndim else f"[{words}]{_shape(array) if array.ndim > 1 else ''}"
+        return in_brackets([_number(x) for x in widened(array).reshape(-1).tolist()], array.shape)
     return "  ".join([_shape(array), *_range(array)])
 
 
 def _range(array: np.ndarray[Any, Any]) -> list[str]:
-    """From the smallest to the largest of what is finite, and how much is not; of complex numbers
+    """How much is not finite, and from the smallest to the largest of the rest; of complex numbers
     their moduli."""
     if kind_of(array.dtype) not in "biufc":
         return []
@@ -40,8 +40,14 @@ def _range(array: np.ndarray[Any, Any]) -> list[str]:
     nans = int(np.isnan(numbers).sum()) * times
     infs = count - nans - int(finite.sum()) * times
     held = numbers[finite] if nans or infs else numbers
-    ends = [f"{float(held.min()):.4g} … {float(held.max()):.4g}"] if held.size else []
-    return [*ends, *(f"{n} {word}" for n, word in ((nans, "NaN"), (infs, "Inf")) if n)]
+    wrong = " ".join(f"{n} {word}" for n, word in ((nans, "NaN"), (infs, "Inf")) if n)
+    ends = _ends(float(held.min()), float(held.max())) if held.size else ""
+    return [f"{wrong}, else {ends}" if wrong and ends else wrong or ends]
+
+
+def _ends(least: float, most: float) -> str:
+    low, high = (f"{end + 0.0:.4g}" for end in (least, most))  # 0.0, and not -0.0
+    return f"all {low}" if least == most else f"{low} to {high}"
 
 
 def _shape(array: np.ndarray[Any, Any]) -> str:
@@ -54,4 +60,5 @@ def _is_whole(number: Any) -> bool:
 
 
 def _number(x: Any) -> str:
-    return float_text(x) if isinstance(x, float) else str(x)
+    """Whoever reads has no use for a zero's sign."""
+    return float_text(x + 0.0) if isinstance(x, float) else str(x)

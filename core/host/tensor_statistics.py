@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def summarize(array: Array) -> Stats | None:
-    """Counts over all elements, the rest over the finite ones (complex: over their moduli).
+    """Counts and norm over all elements, the rest over the finite ones (complex: over the moduli).
     None for a tensor that is not numeric."""
     if kind_of(array.dtype) not in "biufc":
         return None
@@ -42,10 +42,14 @@ def _summarize(array: Array) -> Stats:
         if math.isfinite(least) and math.isfinite(most):
             return _of_finite(values, least, most, zeros)
         nans, infs = (int(np.count_nonzero(find(array))) for find in (np.isnan, np.isinf))
+        norm = math.nan if nans else math.inf if infs else None
         values = values[np.isfinite(array)]
         if not values.size:
-            return Stats(nans=nans, infs=infs, zeros=zeros)
-        return _of_finite(values, *_ends(values), zeros, nans, infs)
+            return Stats(norm=norm, nans=nans, infs=infs, zeros=zeros)
+        found = _of_finite(values, *_ends(values), zeros)
+        if norm is None:  # a complex modulus overflowed, of a number that is finite
+            return found
+        return msgspec.structs.replace(found, norm=norm, nans=nans, infs=infs)
 
 
 def _ends(values: Array) -> tuple[float, float]:
@@ -54,17 +58,13 @@ def _ends(values: Array) -> tuple[float, float]:
     return float(least), float(np.maximum.reduce(values, axis=None))
 
 
-def _of_finite(
-    values: Array, least: float, most: float, zeros: int, nans: int = 0, infs: int = 0
-) -> Stats:
-    """Of these, besides which there are others that are not finite. zeros: in the whole."""
+def _of_finite(values: Array, least: float, most: float, zeros: int) -> Stats:
+    """Of these alone. zeros: in the whole."""
     return Stats(
         minimum=least,
         maximum=most,
         mean=float(np.add.reduce(values, axis=None, dtype=np.float64) / values.size),
         norm=_norm(values, max(abs(least), abs(most))),
-        nans=nans,
-        infs=infs,
         zeros=zeros,
     )
 
@@ -74,13 +74,14 @@ def _merged(parts: Sequence[tuple[Stats, int]]) -> Stats:
     finite = [(s, n - s.nans - s.infs) for s, n in parts if s.minimum is not None]
     count = sum(n for _, n in finite)
     nans, infs, zeros = (sum(getattr(s, c) for s, _ in parts) for c in ("nans", "infs", "zeros"))
+    norm = math.nan if nans else math.hypot(*(s.norm or 0.0 for s, _ in parts))
     if not count:
-        return Stats(nans=nans, infs=infs, zeros=zeros)
+        return Stats(norm=norm, nans=nans, infs=infs, zeros=zeros)
     return Stats(
         minimum=min(s.minimum for s, _ in finite if s.minimum is not None),
         maximum=max(s.maximum for s, _ in finite if s.maximum is not None),
         mean=math.fsum((s.mean or 0.0) * (n / count) for s, n in finite),
-        norm=math.hypot(*(s.norm or 0.0 for s, _ in finite)),
+        norm=norm,
         nans=nans,
         infs=infs,
         zeros=zeros,

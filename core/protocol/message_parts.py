@@ -54,7 +54,8 @@ class StepNotation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """Over the finite elements, but for the three counts. None for non-numeric tensors."""
+    """Over the finite elements, but for the norm, which is NaN or infinite where an element is, and
+    the three counts. None for non-numeric tensors."""
 
     minimum: float | None = None
     maximum: float | None = None

@@ -15,6 +15,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.gui.commands.go_to_cause import show_path
 from gradstep.gui.model.explanations import Answer, find_differentiated
+from gradstep.gui.model.live_output import live_output
 from gradstep.gui.model.smallest_file import write_smallest
 from gradstep.gui.model.workspace import Workspace
 
@@ -88,7 +89,7 @@ def _ask(workspace: Workspace, of: TensorRef, wrt: str, then: Then) -> None:
 
 
 def _selected(workspace: Workspace) -> TensorRef:
-    return workspace.shown[workspace.selection[0]].output()
+    return live_output(workspace, workspace.shown[workspace.selection[0]])
 
 
 def _say(workspace: Workspace, *question: str) -> Then:

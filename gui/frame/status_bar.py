@@ -64,6 +64,14 @@ class StatusBar(QStatusBar):
         self.recording = self._label("recording")
         self.zoom = self._label("zoom", right=True)
         self.trust = self._label("trust", right=True)
+        # Qt shows the hint of a button in place of all but permanent widgets.
+        self.beside = ElidedLabel()
+        self.beside.setObjectName("status.beside")
+        self.beside.setFont(sans(SMALL + 1))
+        self.beside.setContentsMargins(8, 0, 8, 0)
+        self.beside.hide()
+        self.addPermanentWidget(self.beside)
+        self.messageChanged.connect(lambda hint: self.beside.setVisible(bool(hint)))
         self.state.setText(ENGINE["starting"])
 
     def follow(self, workspace: Workspace) -> None:
@@ -141,14 +149,16 @@ class StatusBar(QStatusBar):
             self.state.setText(f"{event.text}: {100 * event.done // event.total} %")
 
     def _show_place(self) -> None:
-        if self._remark_until.isActive():
-            return
         stop, program = self._workspace.stop, self._workspace.program
         steps = len(program.steps) if program is not None else 0
+        where = "" if stop is None else place_words(stop, steps)
+        self.beside.setText(where)
+        if self._remark_until.isActive():
+            return
         if stop is None:
             self.place.setText(self._size())
         else:
-            self.place.setText(place_words(stop, steps) + self._left_undone(stop, steps))
+            self.place.setText(where + self._left_undone(stop, steps))
 
     def _left_undone(self, stop: Stopped, steps: int) -> str:
         """What a run that ends early, or has nothing to do, waits for."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.float_text import float_text, not_finite
 from gradstep.core.graph.number_kinds import kind_of, widened
+from gradstep.core.nested_brackets import in_brackets
 from gradstep.core.protocol.messages import Stats
 from gradstep.gui.model.value_cache import TensorValue, Words
 
@@ -18,7 +19,17 @@ SMALLEST, LARGEST = 1e-3, 1e5  # outside, elements are written with an exponent
 
 
 def scalar(value: Any) -> str:
-    """One number by itself, to six significant digits: "0.663694", "1", "NaN", "-Inf"."""
+    """One number by itself, to six significant digits: "0.663694", "1", "NaN", "-Inf". Whoever
+    reads has no use for a zero's sign."""
+    if isinstance(value, float | np.floating):
+        return exact(value + 0.0)  # -0.0 + 0.0 is 0.0
+    if isinstance(value, complex | np.complexfloating):
+        return f"{scalar(value.real)}{'+' if value.imag >= 0 else ''}{scalar(value.imag)}j"
+    return exact(value)
+
+
+def exact(value: Any) -> str:
+    """As `scalar`, with the sign of a zero, by which 1/0 and 1/-0 differ."""
     if isinstance(value, Words):
         return str(value)
     if isinstance(value, bytes | str):
@@ -26,7 +37,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "True" if value else "False"
     if isinstance(value, complex | np.complexfloating):
-        return f"{scalar(value.real)}{'+' if value.imag >= 0 else ''}{scalar(value.imag)}j"
+        return f"{exact(value.real)}{'+' if value.imag >= 0 else ''}{exact(value.imag)}j"
     special = not_finite(value)
     return float_text(value) if isinstance(value, float | np.floating) else special or str(value)
 
@@ -49,18 +60,24 @@ def _written(values: Array, decimals: int) -> list[str]:
     values = widened(values)
     if kind_of(values.dtype) not in "f":
         return [scalar(v) for v in values.tolist()]
+    values = values + values.dtype.type(0)  # which takes the sign of zeros away
     finite = np.abs(values[np.isfinite(values)].astype(np.float64))
     if len(finite) and np.all(finite == np.round(finite)) and finite.max() < LARGEST:
         return [not_finite(v) or f"{v:.0f}." for v in values.tolist()]
     largest = finite.max() if len(finite) else 0.0
     style = "f" if not largest or SMALLEST <= largest < LARGEST else "e"
-    return [not_finite(v) or _trim(f"{v:.{decimals}{style}}") for v in values.tolist()]
+    return [not_finite(v) or _element(v, decimals, style) for v in values.tolist()]
+
+
+def _element(value: float, decimals: int, style: str) -> str:
+    """What is not 0 is not written as 0."""
+    text = f"{value:.{decimals}{style}}"
+    return short(value) if value and not float(text) else _trim(text)
 
 
 def short(number: float) -> str:
-    """Three significant digits, as narrow as may be: "0.0123", "1.2e-5", of 48200 "4.82e4"."""
-    mantissa, e, power = f"{number:.3g}".partition("e")
-    return f"{mantissa}e{int(power)}" if e else mantissa
+    """Three significant digits, narrow: "0.0123", "1.2e-5", of 48200 "4.82e4"; "NaN", "Inf"."""
+    return not_finite(number) or _trim(f"{number or 0.0:.3g}")
 
 
 def exponent(number: float, digits: int = 2) -> int:
@@ -76,8 +93,8 @@ def _trim(text: str) -> str:
 
 
 def brief(value: TensorValue, room: int = 20) -> str:
-    """A known value in at most about `room` characters: all its elements when they fit, with
-    fewer decimals if that helps; else the shape and the range."""
+    """A known value in at most about `room` characters: all its elements when they fit, row by row,
+    with fewer decimals if that helps; else the shape and the range."""
     if not value.shape:
         return scalar(value.head.item()) if value.head.size else ""
     if value.size == 0:
@@ -86,11 +103,15 @@ def brief(value: TensorValue, room: int = 20) -> str:
 
 
 def whole(value: TensorValue, room: int) -> str:
-    """All elements of a known vector in `room` characters; nothing where they do not fit, or where
-    there are none."""
-    if len(value.shape) != 1 or value.size != value.head.size or not value.size:
+    """All elements of a known tensor that is no scalar in `room` characters; nothing where they do
+    not fit, or where there are none."""
+    if not value.shape or value.size != value.head.size or not 0 < value.size <= room // 2:
         return ""
-    forms = (f"[ {' '.join(elements(value.head, d))} ]" for d in (DECIMALS, 2))
+    texts = (elements(value.head, d) for d in (DECIMALS, 2))
+    if len(value.shape) == 1:
+        forms = (f"[ {' '.join(each)} ]" for each in texts)
+    else:
+        forms = (in_brackets([text.strip() for text in each], value.shape) for each in texts)
     return next((text for text in forms if len(text) <= room), "")
 
 
@@ -105,13 +126,21 @@ def _shape(value: TensorValue) -> str:
 
 
 def summary(value: TensorValue) -> str:
-    """Shape, what is wrong, and range: "64×32  2 NaN  -1.2 … 3.4"."""
-    parts = [_shape(value)]
+    """Shape, what is wrong, and range: "64×32  2 NaN, else -1.2 to 3.4"."""
     stats = value.stats
-    parts += wrong(stats)
-    if stats is not None and stats.minimum is not None and stats.maximum is not None:
-        parts.append(f"{stats.minimum:.3g} … {stats.maximum:.3g}")
-    return "  ".join(parts)
+    bad = " ".join(wrong(stats))
+    parts = [_shape(value), f"{bad}, else {_range(stats)}" if bad and _range(stats) else bad]
+    parts += [] if bad else [_range(stats)]
+    return "  ".join(filter(None, parts))
+
+
+def _range(stats: Stats | None) -> str:
+    """ "-1.2 to 3.4"; "all 0.5"; "" where no element is a number."""
+    if stats is None or stats.minimum is None or stats.maximum is None:
+        return ""
+    least, most = short(stats.minimum), short(stats.maximum)
+    alike = stats.minimum == stats.maximum
+    return f"all {most}" if alike else f"{least} to {most}"
 
 
 def wrong(stats: Stats | None) -> list[str]:

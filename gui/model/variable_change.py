@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from gradstep.core.float_text import not_finite
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.memory_release import memo_of_document
+from gradstep.core.nested_brackets import in_brackets
 from gradstep.gui.model import number_text
 from gradstep.gui.model.value_cache import TensorValue, Update
 
@@ -71,19 +73,15 @@ def decimals_for(value: TensorValue) -> int:
     )  # behind that of the mantissa
 
 
-def join_elements(texts: list[str]) -> str:
-    """`[0.0590 -0.0390]`; one element stands alone only where the tensor has no more."""
-    return f"[{' '.join(texts)}]"
-
-
 def row(texts: list[str], value: TensorValue, room: int) -> str:
     """The elements as a node's row has them, in `room` characters: aligned, or else without the
     space for that; nothing where not even so all of them fit."""
-    if not texts or value.size != value.head.size or len(value.shape) > 1:
+    if not texts or value.size != value.head.size:
         return ""
+    close = in_brackets(texts, value.shape)
     width = max(map(len, texts))
     aligned = f"[ {' '.join(t.rjust(width) for t in texts)} ]"
-    forms = (aligned, join_elements(texts)) if value.shape else (texts[0],)
+    forms = (aligned, close) if len(value.shape) == 1 else (close,)
     return next((text for text in forms if len(text) <= room), "")
 
 
@@ -91,8 +89,16 @@ def inline(texts: list[str], value: TensorValue, room: int) -> str:
     """The elements within a sentence, or nothing where they have no room."""
     if not texts or value.size != value.head.size:
         return ""
-    text = join_elements(texts) if value.shape else texts[0]
+    text = in_brackets(texts, value.shape)
     return text if len(text) <= room else ""
+
+
+def brief(value: TensorValue, room: int) -> str:
+    """As number_text.brief; an updated variable with the digits in which it changed, where there is
+    room for them."""
+    changed = of(value)
+    told = "" if changed is None else inline(changed.after, value, room)
+    return told or number_text.brief(value, room)
 
 
 def _sizes(value: TensorValue, update: Update) -> tuple[str, str]:
@@ -102,6 +108,7 @@ def _sizes(value: TensorValue, update: Update) -> tuple[str, str]:
     if update.delta is None or update.delta.norm is None:
         return f"{count} elements changed", f"{count} changed"
     norm, whole = update.delta.norm, value.stats.norm if value.stats is not None else None
+    whole = whole if whole is not None and math.isfinite(whole) and math.isfinite(norm) else None
     size, short = f"‖Δ‖ {_brief(norm, 3)}", f"‖Δ‖ {_brief(norm, 2)}"
     if whole:
         size += f", {_brief(100 * norm / whole, 3)} % of the norm"
@@ -153,8 +160,9 @@ def _signed(number: float, decimals: int, whole: bool) -> str:
         return special or "0"
     if whole:
         return f"{number:+.0f}"
-    if decimals <= _LONGEST and abs(number) < number_text.LARGEST:
-        return f"{number:+.{decimals}f}"
+    text = f"{number:+.{decimals}f}"
+    if decimals <= _LONGEST and abs(number) < number_text.LARGEST and float(text):
+        return text
     mantissa, _, exponent = f"{number:+.{_SIGNIFICANT - 1}e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QStatusTipEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar
 
@@ -265,6 +265,22 @@ def test_a_window_that_opens_with_a_file_has_no_note_panel_for_none(tutorial: Dr
     assert not note.isVisible()
     assert not note.toggleViewAction().isChecked()
     end(window)
+
+
+def test_a_hint_leaves_the_place_in_view(tutorial: Driver) -> None:
+    tutorial.key("F10")
+    status = tutorial.window.status
+    assert status.beside.isHidden()
+    QApplication.sendEvent(tutorial.window, QStatusTipEvent("Runs the next step"))
+    assert status.currentMessage() == "Runs the next step"
+    before = status.beside.text()
+    assert "next step" in before
+    assert status.beside.isVisible()
+    assert status.beside.width() >= status.beside.sizeHint().width()
+    tutorial.key("F10")
+    assert status.beside.text() != before
+    QApplication.sendEvent(tutorial.window, QStatusTipEvent(""))
+    assert status.beside.isHidden()
 
 
 @pytest.mark.slow

@@ -62,6 +62,6 @@ def _difference(value: np.ndarray | None, native: np.ndarray | None) -> float | 
 
 
 def _preview(value: np.ndarray) -> str:
-    texts = [f"{x:.4g}" for x in value.ravel()[:_SHOWN].tolist()]
+    texts = [f"{x + 0.0:.4g}" for x in value.ravel()[:_SHOWN].tolist()]
     more = ", …" if value.size > _SHOWN else ""
     return f"[{', '.join(texts)}{more}]" if value.ndim else texts[0]

@@ -28,7 +28,7 @@ from gradstep.core.checks.why.recorded_values import Given, Made, Ran
 from gradstep.core.checks.why.step_on_other_inputs import on_host
 from gradstep.core.checks.why.zero_gradient import Stopper
 from gradstep.core.engine.plan.step_groups import owner
-from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.table import find
 
@@ -76,7 +76,8 @@ def _did(origin: Origin, first: bool, names: Mapping[TensorRef, str], when: str)
     verb = "gives 0" if origin.kind == "zero" else f"{makes} {origin.kind}"
     shown = operands(op, origin.inputs, origin.index, names)
     read = f", from {shown}" if shown else ""
-    return f"{_called(op)} {verb}{there}{_belonging(op)}{read}{when}: {_says(origin)}"
+    who = _step_of(op, origin.made.ran.plan.graph) if _is_derived(op) else _called(op)
+    return f"{who} {verb}{there}{read}{when}: {_says(origin)}"
 
 
 def _says(origin: Origin) -> str:
@@ -176,12 +177,33 @@ def describe_range(array: np.ndarray) -> str:
         return "holds no numbers"
     if not array.size:
         return "is empty"
-    sound = "is finite and not zero" if kind_of(array.dtype) in "fc" else "is not zero"
-    return f"{sound}: it {f'is {number(array.reshape(()))}' if array.size == 1 else extent(array)}"
+    it = f"it {f'is {number(array.reshape(()))}' if array.size == 1 else extent(array)}"
+    if kind_of(array.dtype) not in "fc":
+        return f"is not zero: {it}"
+    zeros = _zeros(array)
+    return f"is finite: {it}; {zeros}" if zeros else f"is finite and not zero: {it}"
+
+
+def describe_size(array: np.ndarray) -> str:
+    """ "it is finite and not zero (norm 2)", of a gradient of which nothing is wrong; which
+    of its elements are 0, if some are."""
+    size, zeros = f"(norm {norm(array)})", _zeros(array)
+    return f"it is finite {size}; {zeros}" if zeros else f"it is finite and not zero {size}"
 
 
 def norm(array: np.ndarray) -> str:
     return number(float(np.linalg.norm(np.abs(array).astype(np.float64))))
+
+
+def _zeros(array: np.ndarray) -> str:
+    """ "1 of 2 elements is 0, at [1]"; "" where none is."""
+    places = np.argwhere(array == 0)
+    if not len(places):
+        return ""
+    said = f"{len(places):,} of {array.size:,} elements {'is' if len(places) == 1 else 'are'} 0"
+    if len(places) > _MOST:
+        return said
+    return f"{said}, at {list_words(str(place.tolist()) for place in places)}"
 
 
 def operands(
@@ -193,7 +215,7 @@ def operands(
     """ "x = 0, y = 1": what an operation read at an element, shapes and axes left out."""
     host = on_host(op)
     shown = [
-        element(_named(op, k, names), x, index)
+        element(_owned(op, k, names), x, index)
         for k, x in enumerate(inputs[: len(op.inputs)])
         if not host[k] and isinstance(x, np.ndarray)
     ]
@@ -212,10 +234,36 @@ def _named(op: Operation, index: int, names: Mapping[TensorRef, str]) -> str:
     return ref.short.rpartition("/")[2] if made_beside else ref.short
 
 
+def _owned(op: Operation, index: int, names: Mapping[TensorRef, str]) -> str:
+    """`_named`; that it belongs to the same gradient is said of what has no other name, as no
+    operation that the user has is meant."""
+    name = _named(op, index, names)
+    ref = op.inputs[index] if index < len(op.inputs) else None
+    return f"its {name}" if ref is not None and name != names.get(ref, ref.short) else name
+
+
 def _called(op: Operation) -> str:
     """An operation's name and type; of the way back and of updates, which nobody has named, the
     type."""
-    return op.type if op.phase is not Phase.FORWARD and op.origin else f"{op.name} ({op.type})"
+    return op.type if _is_derived(op) else f"{op.name} ({op.type})"
+
+
+def _is_derived(op: Operation) -> bool:
+    return op.phase is not Phase.FORWARD and bool(op.origin)
+
+
+def _step_of(op: Operation, graph: Graph) -> str:
+    """ "in the gradient of log its step Mul"; its full name, too, where another could be meant."""
+    alike = [graph[name] for name in graph.by_type.get(op.type, ()) if name != op.name]
+    beside = any((x.origin, x.phase) == (op.origin, op.phase) for x in alike)
+    namesake = any(x.phase is Phase.FORWARD and _leaf(x.name) == op.type for x in alike)
+    full = f" ({op.name})" if beside or namesake or op.type in graph else ""
+    what = "gradient" if op.phase is Phase.BACKWARD else "update"
+    return f"in the {what} of {op.origin} its step {op.type}{full}"
+
+
+def _leaf(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _of_origin(text: str, origin: Origin) -> str:
@@ -250,13 +298,6 @@ def _held(name: str, origin: Origin, first: bool, when: str = "") -> str:
         return f"{name} {_says(origin)}{when}"
     what = "0" if origin.kind == "zero" else origin.kind
     return f"{name} holds {what}{place(origin.index)}{when}: it {_says(origin)}"
-
-
-def _belonging(op: Operation) -> str:
-    """To which of the user's operations it belongs."""
-    if op.phase is Phase.BACKWARD and op.origin:
-        return f" in the gradient of {op.origin}"
-    return f" in the update of {op.origin}" if op.phase is Phase.UPDATE and op.origin else ""
 
 
 def _when(ran: Ran, home: Recollection | None) -> str:

@@ -160,7 +160,7 @@ class GradientQuestion:
         if array.dtype.hasobject:  # what stands for no gradient of a tensor of texts
             size = "it holds texts, and no numbers"
         elif array.size:
-            size = f"it is finite and not zero (norm {explanation_text.norm(array)})"
+            size = explanation_text.describe_size(array)
         else:
             size = _EMPTY
         found = None

@@ -62,12 +62,14 @@ def _seen(moment: Moment, of: TensorSlice, here: Place, sessions: Sessions) -> A
 
 
 def number_of(view: Array, what: HistoryKind) -> float | None:
-    """None where it is no finite number."""
+    """None where it is no finite number, as of elements of which one is NaN or infinite."""
     if not view.size:
         return None
     if what == "element":
-        one = float(real(view[(slice(0, 1),) * view.ndim]).reshape(-1)[0])
-        return one if isfinite(one) else None
+        found = float(real(view[(slice(0, 1),) * view.ndim]).reshape(-1)[0])
+        return found if isfinite(found) else None
     stats = summarize(view)
-    found: float | None = None if stats is None else getattr(stats, what)
-    return found
+    if stats is None or stats.nans or stats.infs:
+        return None
+    measured: float | None = getattr(stats, what)
+    return measured if measured is not None and isfinite(measured) else None

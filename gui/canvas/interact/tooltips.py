@@ -7,7 +7,7 @@ from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.model import variable_change
-from gradstep.gui.model.number_text import brief
+from gradstep.gui.model.live_output import live_name, live_output
 from gradstep.gui.model.value_cache import TensorValue
 
 ROOM = 60  # characters of a value
@@ -51,7 +51,10 @@ def _box(stage: SceneModel, number: int) -> str:
     if number in stage.facts.badges:
         lines.append(f"gradient overridden by {stage.facts.badges[number]}")
     if box.outputs:
-        lines += _tensor(stage, TensorRef(box.id))
+        op = stage.workspace.shown[box.id]
+        name = live_name(stage.workspace, op)
+        lines += [f"output {name}"] if name else []
+        lines += _tensor(stage, live_output(stage.workspace, op))
     return "\n".join(lines)
 
 
@@ -116,4 +119,4 @@ def _value(found: TensorValue | None) -> str:
         return "not computed yet"
     if found.state == "none":
         return "none"
-    return found.absence or brief(found, ROOM)
+    return found.absence or variable_change.brief(found, ROOM)

@@ -11,8 +11,10 @@ import numpy as np
 from gradstep.core.graph.model import Constant, Operation, TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.typing.missing_inputs import Waiting
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui.canvas.scene import blamed_array_index
 from gradstep.gui.model import variable_change
+from gradstep.gui.model.live_output import live_name, live_output
 from gradstep.gui.model.number_text import brief, elements, is_wrong, whole
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -43,14 +45,16 @@ _ABSENT = {"none": NONE, "dead": DEAD, "dropped": DROPPED}
 
 
 def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
-    """The first output's value; before it is computed what is known of it without running."""
+    """The first output's value, or that of the first that is alive; before it is computed what is
+    known of it without running."""
     stop = workspace.stop
     error = None if stop is None else stop.error
     if stop is not None and error is not None and error.node == op.name:
         return NodeValues(error.message, "current" if stop.reason == "blocked" else "problem")
-    found = workspace.value(str(op.output()))
+    found = workspace.value(str(live_output(workspace, op)))
     if found is not None and found.state == "known":
-        return _marked(workspace, op, found, room)
+        name = live_name(workspace, op)
+        return _named(name, found, room) if name else _marked(workspace, op, found, room)
     if found is not None and found.absence:
         return _ABSENT[found.state]
     waits = workspace.waits.get(op.name)
@@ -61,6 +65,12 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
         return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
     return NodeValues("" if kind is None else str(kind), "muted")
+
+
+def _named(name: str, found: TensorValue, room: int) -> NodeValues:
+    """A value of which it must be said whose it is."""
+    reading = of(found, "forward", max(room - len(name) - 2, 1))
+    return NodeValues(f"{name}: {reading.text}", reading.tone)
 
 
 def _waiting(op: Operation, what: Waiting, room: int) -> str:
@@ -129,15 +139,16 @@ def _known(array: np.ndarray) -> TensorValue:
 
 
 def gradient_output(workspace: Workspace, op: Operation) -> TensorRef:
-    """The output whose gradient is shown of a node: the first that has one; output 0 where none
-    has."""
+    """The output whose gradient is shown of a node: the first that has one which is alive, or else
+    the first that has one; output 0 where none has."""
     gradients = {} if workspace.program is None else workspace.program.gradients
-    index = 0
-    while TensorRef(op.name, index) in workspace.inference.types:
-        if str(op.output(index)) in gradients:
-            return op.output(index)
-        index += 1
-    return op.output()
+    outputs = outputs_of(workspace.shown, workspace.inference.types, op.name)
+    having = [ref for ref in outputs if str(ref) in gradients]
+    if len(having) > 1:
+        values = ((ref, workspace.gradient(str(ref))) for ref in having)
+        alive = (ref for ref, found in values if found is None or found.state != "dead")
+        return next(alive, having[0])
+    return having[0] if having else op.output()
 
 
 def _partial(workspace: Workspace, op: Operation, room: int) -> NodeValues | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -416,6 +417,6 @@ class OverlayState:
         stats = [p.stats for p in parts if p is not None and p.state == "known"]
         if not stats:
             return None
-        squares = sum((s.norm or 0.0) ** 2 for s in stats if s is not None)
+        norm = math.hypot(*(s.norm or 0.0 for s in stats if s is not None))
         wrong = any(s is not None and bool(s.nans or s.infs) for s in stats)
-        return Flow(squares**0.5, wrong)
+        return Flow(norm, wrong)

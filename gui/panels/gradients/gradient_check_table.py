@@ -26,8 +26,9 @@ class GradientModel(RowModel[GradientRow]):
     def cell(self, row: int, column: int) -> Cell:
         item = self.rows[row]
         if column == NAME:
-            where = f"[{', '.join(map(str, item.index))}]" if item.index else ""
-            return Cell(f"{item.name.removesuffix(':0')}{where}", code=True, name=True)
+            where = f"[{','.join(map(str, item.index))}]" if item.index else ""
+            text = f"{item.name.removesuffix(':0')}{where}"
+            return Cell(text, code=True, name=True, ending=where)
         if column == VERDICT:
             return _verdict(item)
         in_force = OVERRIDE if self.overridden else NATIVE

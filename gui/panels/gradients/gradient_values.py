@@ -66,7 +66,9 @@ def _value(found: TensorValue) -> Cell:
 
 def _norm(found: TensorValue) -> Cell:
     norm = None if found.stats is None else found.stats.norm
-    return Cell("" if norm is None else f"{norm:.3g}", code=True, tip="the root of all squares")
+    text = "" if norm is None else number_text.short(norm)
+    tone: Tone = "problem" if number_text.is_wrong(found) else "text"
+    return Cell(text, tone, code=True, tip="the root of all squares")
 
 
 def gradient_values(workspace: Workspace, model: GradientValues) -> FlatTable:

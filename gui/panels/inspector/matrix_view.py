@@ -75,9 +75,9 @@ class MatrixView(QWidget):
         """`∂y[0]/∂x[1] = 0.5, measured 0: the rule is wrong here`."""
         pairs = zip(self._names, (row, column), self._shapes, strict=True)
         over, under = (f"{name}{_index(at, shape)}" for name, at, shape in pairs)
-        text = f"∂{over}/∂{under} = {self._rule[row, column]:.6g}"
+        text = f"∂{over}/∂{under} = {self._rule[row, column] + 0.0:.6g}"
         if self._numeric is not None:
-            text += self.tr(", measured {:.6g}").format(self._numeric[row, column])
+            text += self.tr(", measured {:.6g}").format(self._numeric[row, column] + 0.0)
         return text + (self.tr(": the rule is wrong here") if self._wrong[row, column] else "")
 
     def event(self, event: QEvent) -> bool:
@@ -173,5 +173,5 @@ def _index(at: int, shape: tuple[int, ...]) -> str:
 
 
 def _short(value: float) -> str:
-    text = f"{value:.3g}"
+    text = f"{value + 0.0:.3g}"  # 0 without a sign
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

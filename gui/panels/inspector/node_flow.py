@@ -19,6 +19,7 @@ from gradstep.gui.canvas.scene.node_values import gradient_output
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.last_step import last_step
+from gradstep.gui.model.live_output import live_name, live_output
 from gradstep.gui.model.loss_choice import losses_of, show_loss
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -59,7 +60,9 @@ class Flow(QWidget):
         self.header.set_texts(title, remark)
         self.tiles.setVisible(known)
         if value is not None and known:
-            self.tiles.show_head(value.head, value.shape, marked)
+            changed = variable_change.of(value)  # whose digits stand below it
+            texts = () if changed is None else changed.after
+            self.tiles.show_head(value.head, value.shape, marked, texts)
             note = "  ".join(filter(None, (note, *number_text.wrong(value.stats))))
         self.tiles.setAccessibleName(title)
         self.note.setText(note if known or value is None else _absent(value, note))
@@ -81,12 +84,12 @@ class ValueFlow(Flow):
         self.column.addWidget(self.set_here)
 
     def show_node(self, op: Operation) -> None:
-        """Show output 0 as of the current step; hidden without a program."""
+        """Show the output that the canvas has, as of the current step; hidden without a program."""
         typed = TensorRef(op.name) in self._workspace.inference.types
         if self._workspace.program is None or not typed:
             self.hide()
             return
-        value = self._workspace.value(f"{op.name}:0")
+        value = self._workspace.value(str(live_output(self._workspace, op)))
         step = self._workspace.debugger.index.steps.get(op.name)
         text = formula(step, self._workspace)
         known = value is not None and value.state == "known"
@@ -94,7 +97,8 @@ class ValueFlow(Flow):
         marked = marked_indexes(self._workspace, op.name)
         self.set_here.setVisible(when.one_value_here(self._workspace))
         which = commands.iteration_words(self._workspace, op.name) if known else ""
-        remark = " · ".join(filter(None, (shape, which)))
+        output = live_name(self._workspace, op) if known else ""
+        remark = " · ".join(filter(None, (output, shape, which)))
         self.show_tensor(self.tr("Value"), remark, value, text, marked)
 
 
@@ -198,7 +202,8 @@ def is_flow_known(workspace: Workspace, op: Operation) -> bool:
         return True
     steps = debugger.index.steps.get(op.name), maker_of_gradient(workspace, ref)
     told = [is_known(step, workspace) for step in steps if step is not None]
-    return all(told) and None not in (workspace.value(str(op.output())), workspace.gradient(ref))
+    shown = str(live_output(workspace, op))
+    return all(told) and None not in (workspace.value(shown), workspace.gradient(ref))
 
 
 def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:

@@ -12,6 +12,7 @@ from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.explanations import Notable, find_differentiated, state_of
+from gradstep.gui.model.live_output import live_output
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.card import Card, LinkSpec
@@ -36,8 +37,9 @@ class Reasons(QWidget):
             column.addWidget(card)
 
     def show_node(self, op: Operation) -> None:
-        """Of a node of the document: its first output."""
-        space, ref = self._workspace, op.output()
+        """Of a node of the document: the output that its value is shown of."""
+        space = self._workspace
+        ref = live_output(space, op)
         of = find_differentiated(space, ref) if space.program is not None else None
         there = of is not None and of.op != op.name
         gradient = space.gradient(str(ref)) if there else None

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
 
-import numpy as np
-
+from gradstep.core.nested_brackets import in_brackets
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui.model.value_cache import TensorValue
@@ -40,13 +39,14 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     values = {text: _small(workspace.value(operands[text])) for text in said}
     symbols = tuple(sorted(said, key=len, reverse=True))
     missing: list[str] = []
+    signed = _has_infinity(step, workspace)
 
     def value(match: re.Match[str]) -> str:
         found = values[match[0]]
         if found is None:
             missing.append(match[0])
             return match[0]
-        return _written(found)
+        return _written(found, signed)
 
     filled = _pattern(symbols).sub(value, right)
     return told if missing or filled == right else f"{told} = {filled}"
@@ -89,10 +89,16 @@ def _small(found: TensorValue | None) -> TensorValue | None:
     return found if known else None
 
 
-def _written(value: TensorValue) -> str:
-    texts = [_number(x) for x in value.head]
-    return texts[0] if not value.shape else f"[{' '.join(texts)}]"
+def _written(value: TensorValue, signed: bool) -> str:
+    return in_brackets([_number(x, signed) for x in value.head.tolist()], value.shape)
 
 
-def _number(x: object) -> str:
-    return f"{x:.3g}" if isinstance(x, float | np.floating) else str(x)
+def _number(x: object, signed: bool) -> str:
+    """signed: zeros, too."""
+    return f"{x if signed else x + 0.0:.3g}" if isinstance(x, float) else str(x)
+
+
+def _has_infinity(step: StepInfo, workspace: Workspace) -> bool:
+    """Whether the step made one: then 1/0 and 1/-0 are told apart."""
+    found = workspace.value(step.outputs[0]) if step.outputs else None
+    return found is not None and found.stats is not None and found.stats.infs > 0

@@ -118,7 +118,7 @@ class ElementGrid(QAbstractScrollArea):
         zero = isinstance(value, np.number | np.bool_) and not value
         tone: Tone = "problem" if wrong or marked else "faint" if zero else self._tone
         fill: Any = "problem_fill" if wrong or marked else ""
-        text = number_text.scalar(value)
+        text = number_text.exact(value)
         return Cell(text, tone, code=True, strong=wrong or marked, right=True, fill=fill)
 
     @property

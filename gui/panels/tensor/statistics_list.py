@@ -34,7 +34,8 @@ class Row:
 
 
 def rows_of(found: TensorStatistics) -> list[Row]:
-    """What is known, in the order in which numbers lie."""
+    """What is known, in the order in which numbers lie; where not all elements are finite, the norm
+    stands before what is of the finite ones alone."""
     stats = found.stats
     rows = [Row("elements", f"{found.size:,}")]
     counts = (
@@ -45,15 +46,19 @@ def rows_of(found: TensorStatistics) -> list[Row]:
     for name, count, condition in counts:
         tone: Tone = "problem" if count and name != "zero" else "text" if count else "faint"
         rows.append(Row(name, _share(count, found.size), condition if count else "", tone))
+    wrong = stats.nans or stats.infs
+    norm = [] if stats.norm is None else [Row("norm", number_text.scalar(stats.norm))]
+    rows += norm if wrong else []
     if stats.minimum is None or stats.maximum is None:
         return rows
+    rows += [Row("of the finite", "", tone="faint")] if wrong else []
     rows.append(Row("min", number_text.scalar(stats.minimum), "min"))
     pairs = zip(_NAMES, found.percentiles, strict=False)
     rows += [Row(name, number_text.scalar(value)) for name, value in pairs]
     rows.append(Row("max", number_text.scalar(stats.maximum), "max"))
-    others = (("mean", stats.mean), ("deviation", found.deviation), ("norm", stats.norm))
+    others = (("mean", stats.mean), ("deviation", found.deviation))
     rows += [Row(name, number_text.scalar(x)) for name, x in others if x is not None]
-    return rows
+    return rows if wrong else rows + norm
 
 
 def _share(count: int, size: int) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QWidget
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui.look.theme import GRID, Tone, mono
+from gradstep.gui.model.live_output import live_output
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import inspected_name, marked_indexes
@@ -81,6 +82,8 @@ class TensorPanel(Panel):
         self.output.setAccessibleName(self.tr("Output"))
         self.output.setFont(mono(12))
         self.output.currentIndexChanged.connect(self.refresh)
+        self.output.activated.connect(self._keep_output)
+        self._is_chosen = False  # by hand, which output is looked at
         tip = self.tr("Show value, gradient, update and slots side by side")
         self.beside = switch(self.tr("Side by side"), "tensor.side_by_side", tip)
         self.beside.toggled.connect(self.refresh)
@@ -105,20 +108,30 @@ class TensorPanel(Panel):
         if name is None or not outputs:
             self._say_empty(name)
             return
-        self._offer(outputs)
+        self._offer(name, outputs)
         ref = str(self.ref)
         gradient = self.gradient.isChecked()
         read = self.workspace.gradient if gradient else self.workspace.value
         self._show(read(ref), "backward" if gradient else "forward", name)
 
-    def _offer(self, outputs: list[str]) -> None:
-        """The outputs to choose from; the box shows only where there is a choice."""
+    def _offer(self, name: str, outputs: list[str]) -> None:
+        """The outputs to choose from; the box shows only where there is a choice. Until one was
+        chosen, it is the one that is alive."""
         if [self.output.itemText(i) for i in range(self.output.count())] != outputs:
             self.output.blockSignals(True)
             self.output.clear()
             self.output.addItems(outputs)
             self.output.blockSignals(False)
+            self._is_chosen = False
         self.output.setVisible(len(outputs) > 1)
+        op = self.workspace.shown.operations.get(name)
+        if op is not None and len(outputs) > 1 and not self._is_chosen:
+            self.output.blockSignals(True)
+            self.output.setCurrentIndex(live_output(self.workspace, op).index)
+            self.output.blockSignals(False)
+
+    def _keep_output(self) -> None:
+        self._is_chosen = True
 
     def _show(self, value: TensorValue | None, tone: Tone, name: str) -> None:
         self.show_content()

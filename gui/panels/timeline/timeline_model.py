@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gradstep.core.graph.model import TensorRef
 from gradstep.gui.look.theme import Tone, phase_tone
 from gradstep.gui.model import number_text, variable_change
+from gradstep.gui.model.live_output import output_name
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
@@ -95,12 +97,24 @@ class TimelineModel(CellModel):
             return self._arriving(item)
         values = [self._value(ref) for ref in item.refs]
         known = [_brief(v) for v in values if v is not None and v.state == "known"]
-        if not known and any(v is not None and v.state == "dead" for v in values):
-            return "dead", "muted"
+        if any(v is not None and v.state == "dead" for v in values):
+            if not known:
+                return "dead", "muted"
+            if item.phase == "forward":
+                known = self._named(item)
         wrong = any(
             v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
         )
         return ", ".join(known) or "–", "problem" if wrong else phase_tone(item.phase)
+
+    def _named(self, item: StepRow) -> list[str]:
+        """The outputs that are alive, where others are not."""
+        values = ((TensorRef.parse(ref).index, self._value(ref)) for ref in item.refs)
+        return [
+            f"{output_name(item.type, index)}: {_brief(v)}"
+            for index, v in values
+            if v is not None and v.state == "known"
+        ]
 
     def _change(self, item: StepRow) -> str:
         """What the update in these steps changed; nothing where a later one has overwritten it."""
@@ -126,8 +140,5 @@ class TimelineModel(CellModel):
 
 def _brief(value: TensorValue) -> str:
     """`[0.060 -0.040]`: several of them share a cell, so that nothing is padded."""
-    changed = variable_change.of(value)
-    if changed is not None and (text := variable_change.inline(changed.after, value, _ROOM)):
-        return text
-    text = " ".join(number_text.brief(value, _ROOM).split())
+    text = " ".join(variable_change.brief(value, _ROOM).split())
     return text.replace("[ ", "[").replace(" ]", "]")

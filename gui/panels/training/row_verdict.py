@@ -9,7 +9,7 @@ from gradstep.core.protocol.messages import RowsWeighed, RowWeight
 from gradstep.gui.look.theme import Tone
 
 # From which share on a row stands out: so many even ones, but no less and no more than that.
-TIMES, LEAST, MOST = 4, 0.25, 0.75
+TIMES, LEAST, MOST = 4, 0.1, 0.75
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,11 @@ def verdict(found: RowsWeighed) -> Verdict:
     if first.share >= min(max(LEAST, TIMES / found.size), MOST):
         title = f"Row {first.row:,}: {percent(first.share)} of the gradient"
         return Verdict(title, _about(found, first), "problem", first)
-    text = (
-        f"Row {first.row:,} makes most of this gradient, {percent(first.share)}; "
-        f"an even share is {percent(1 / found.size)}."
-    )
+    even = _even(found)
+    if first.share > 0.5:
+        text = f"Row {first.row:,} makes most of this gradient, {percent(first.share)}; {even}."
+    else:
+        text = f"No row makes more of it than row {first.row:,}: {percent(first.share)}; {even}."
     return Verdict("No row stands out", text, row=first)
 
 
@@ -57,6 +58,10 @@ def _unclear(found: RowsWeighed) -> Verdict:
     return Verdict("Rows hang on each other here", text)
 
 
+def _even(found: RowsWeighed) -> str:
+    return f"an even share is {percent(1 / found.size)}"
+
+
 def _about(found: RowsWeighed, row: RowWeight) -> str:
     cells = short_cells(found, row)
     said = f"With {cells}, its" if cells else "Its"
@@ -64,7 +69,8 @@ def _about(found: RowsWeighed, row: RowWeight) -> str:
     if found.others is not None:
         said += f", the others' {number(found.others)} on average"
     against = " The others together pull the other way." if row.share and row.share > 1 else ""
-    return f"{said}.{against}"
+    even = "" if row.share is None or row.share > 0.5 else f" {_even(found).capitalize()}."
+    return f"{said}.{even}{against}"
 
 
 def short_cells(found: RowsWeighed, row: RowWeight) -> str:

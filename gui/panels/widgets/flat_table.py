@@ -220,10 +220,20 @@ def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None
     font = cell_font(cell)
     painter.setFont(font)
     painter.setPen(theme.tone(cell.tone))
-    elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
-    text = QFontMetrics(font).elidedText(visible(cell.text), elide, room.width())
+    text = elided(cell, QFontMetrics(font), room.width())
     side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft
     painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def elided(cell: Cell, metrics: QFontMetrics, width: int) -> str:
+    """The cell's text in so many pixels."""
+    elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
+    text, ending = visible(cell.text), visible(cell.ending)
+    if not ending or metrics.horizontalAdvance(text) <= width:
+        return metrics.elidedText(text, elide, width)
+    left = width - metrics.horizontalAdvance(ending)
+    start = metrics.elidedText(text.removesuffix(ending), Qt.TextElideMode.ElideRight, left)
+    return f"{start}{ending}" if start else metrics.elidedText(text, elide, width)
 
 
 def cell_font(cell: Cell) -> QFont:

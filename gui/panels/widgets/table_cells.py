@@ -24,13 +24,14 @@ class Cell:
     """tone: theme colour of the text; fill: theme colour of the background, or "hatched";
     sign: severity of a problem sign drawn in place of the text; checked: a box before it;
     code: monospace; name: of something, whose end tells it from others, so that the middle is left
-    out where there is no room; numbers: drawn as a line in place of the text; tip: tool tip, the
-    text itself when elided."""
+    out where there is no room; ending: of such a text, what is left out last; numbers: drawn as a
+    line in place of the text; tip: tool tip, the text itself when elided."""
 
     text: str = ""
     tone: Tone = "text"
     code: bool = False
     name: bool = False
+    ending: str = ""
     strong: bool = False
     fill: Fill = ""
     sign: Severity | Literal[""] = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -142,9 +143,9 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "False."),
     (masked_log, "x", {"x": [1, 0, 2]},
      "d loss / d x is NaN: log (Log) makes the first infinity at index [1], from x = 0: the "
-     "logarithm of 0 is minus infinity; Mul makes NaN at index [1] in the gradient of log, from d "
-     "loss / d log = 0, Reciprocal = inf: it is 0 times infinity. To mend it, keep x above 0: "
-     "write x + 1e-7, or Maximum(x, 1e-7)."),
+     "logarithm of 0 is minus infinity; in the gradient of log its step Mul makes NaN at index "
+     "[1], from d loss / d log = 0, its Reciprocal = inf: it is 0 times infinity. To mend it, keep "
+     "x above 0: write x + 1e-7, or Maximum(x, 1e-7)."),
     (of_both(tf.divide), "y", {"x": X, "y": [1, 0, 2]},
      "d loss / d y is infinite: node (RealDiv) makes the first infinity at index [1], from x = 2, "
      "y = 0: it is a division by 0. To mend it, keep y away from 0, or use DivNoNan, which gives 0 "
@@ -171,8 +172,8 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "d loss / d x is zero: a gradient arrives at node (Square) at index [0] and none of it goes "
      "on, with x = 0: its slope is 0 there; x was fed."),
     (of_x(tf.square), "x", {"x": [1e-9, 0, 0]},
-     "d loss / d x: it is finite and not zero (norm 2e-09); there is next to nothing left to "
-     "learn: what node measures is almost 0."),
+     "d loss / d x: it is finite (norm 2e-09); 2 of 3 elements are 0, at [1] and [2]; there is "
+     "next to nothing left to learn: what node measures is almost 0."),
     (powers, "m", {"x": 0, "m": 2},
      "d loss / d m is zero: a gradient arrives at while/t (Mul) and none of it goes on, with "
      "while/Identity_1 = 0: while/Identity_1 is 0 there, in iteration 4 of while/While; x was fed. "
@@ -257,6 +258,19 @@ def test_the_path_goes_from_the_loss_to_what_is_asked_about() -> None:
     assert found.path == ["loss", "prod"]
 
 
+def test_a_step_that_is_called_like_an_operation_has_its_full_name() -> None:
+    def build(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[3])
+        doubled = tf.multiply(x, 2.0, name="Mul")
+        masked = tf.where(tf.greater(x, 0.0), tf.log(doubled, name="log"), tf.zeros_like(x))
+        tf.reduce_sum(masked, name="loss")
+
+    found = why_gradient(graph_of(build), "loss", "x", {"x": [1, 0, 2]})
+    step = re.search(r"in the gradient of log its step Mul \((\S+)\) makes NaN", found.text)
+    assert step is not None, found.text
+    assert step[1].rpartition("/")[2] == "Mul"
+
+
 @pytest.mark.parametrize(
     ("ways", "said"),
     [(1, "."), (2, ". 1 other way back ended too."), (3, ". 2 other ways back ended too.")],
@@ -282,7 +296,9 @@ def test_a_gradient_that_comes_from_nowhere_starts_at_zero() -> None:
     found = why_gradient(
         graph, "y", "x", {"x": X, "start": [0, 5, 0]}, grad_ys=(TensorRef("start"),)
     )
-    assert found.text == "d y / d x: it is finite and not zero (norm 10)."
+    assert found.text == (
+        "d y / d x: it is finite (norm 10); 2 of 3 elements are 0, at [0] and [2]."
+    )
 
 
 def given_start(b: GraphBuilder) -> None:

@@ -428,7 +428,7 @@ PLANTED = {
     ),
     "masked log": Planted(
         masked_log, {"x": [1, 0, 2]}, ("nan", "log_of_zero", "log", [1], "x"),
-        said="Mul makes NaN at index [1] in the gradient of log",
+        said="in the gradient of log its step Mul makes NaN at index [1]",
     ),
     "root of a negative number": Planted(
         of_x(tf.sqrt), {"x": [1, -2, 3]}, ("nan", "root_of_negative", "node", [1], "x"), wrt=""

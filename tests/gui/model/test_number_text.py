@@ -11,6 +11,7 @@ from gradstep.gui.model.number_text import (
     byte_size,
     duration,
     elements,
+    exact,
     is_wrong,
     scalar,
     short,
@@ -52,6 +53,14 @@ def test_scalars(value: object, text: str) -> None:
         (np.float32([1e-5, 2e-5]), "[ 1.00e-5 2.00e-5 ]"),
         (np.float32(0.5), "0.5"),
         (np.zeros(0, np.float32), "[0] empty"),
+        (np.float32([[-2], [-6]]), "[[-2.][-6.]]"),
+        (np.float32([[1, -2], [3, 4]]), "[[1. -2.][3. 4.]]"),
+        (np.int32([[[1]], [[2]]]), "[[[1]][[2]]]"),
+        (np.float32([1e-7, 4]), "[  1e-7 4.000 ]"),
+        (np.float32([-1e-7, 4]), "[ -1e-7 4.000 ]"),
+        (np.float32(-0.0), "0"),
+        (np.float32([-0.0, 0.5]), "[ 0.000 0.500 ]"),
+        (np.float32([-0.0, -0.0]), "[ 0. 0. ]"),
     ],
 )
 def test_small_tensors_show_their_elements(array: np.ndarray, text: str) -> None:
@@ -73,8 +82,21 @@ def test_fewer_decimals_before_fewer_elements() -> None:
 def test_large_tensors_show_shape_and_range_and_what_is_wrong() -> None:
     stats = Stats(minimum=-1.25, maximum=3.5, mean=0.1, norm=9.0, nans=2)
     value = known(np.zeros((64, 32), np.float32), stats)
-    assert brief(value) == "64×32  2 NaN  -1.25 … 3.5"
+    assert brief(value) == "64×32  2 NaN, else -1.25 to 3.5"
     assert is_wrong(value)
+
+
+def test_what_has_no_room_is_a_range_that_nobody_takes_for_elements() -> None:
+    array = np.float32([[1.25, 2.125], [-6.5, -2.25]])
+    stats = Stats(minimum=-6.5, maximum=2.125, mean=0.1, norm=9.0)
+    assert brief(known(array, stats)) == "2×2  -6.5 to 2.12"
+    alike = Stats(minimum=-0.0, maximum=0.0, mean=0.0, norm=0.0, zeros=2048)
+    assert brief(known(np.zeros((64, 32)), alike)) == "64×32  all 0"
+
+
+def test_a_table_keeps_the_sign_of_a_zero() -> None:
+    assert (scalar(-0.0), exact(-0.0)) == ("0", "-0")
+    assert (scalar(complex(-0.0, -1)), exact(complex(-0.0, -1))) == ("0-1j", "-0-1j")
 
 
 def test_elements_of_one_array_line_up() -> None:

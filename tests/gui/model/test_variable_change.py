@@ -109,7 +109,18 @@ def test_a_row_has_all_elements_or_none() -> None:
     assert variable_change.row(found.after, value, 18) == "[0.0590 -0.0388]"
     assert variable_change.row(found.after, value, 15) == ""
     matrix = updated(np.zeros((2, 2), np.float32), np.ones((2, 2), np.float32))
-    assert variable_change.row(["1"] * 4, matrix, 99) == ""
+    assert variable_change.row(["1"] * 4, matrix, 99) == "[[1 1][1 1]]"
+
+
+def test_a_difference_is_not_written_as_none() -> None:
+    found = variable_change.of(updated(floats(1.0, 1.0), floats(1.5, 1.0000001)))
+    assert found is not None
+    assert found.delta == ["+0.500", "+1.2e-7"]
+
+
+def test_a_value_has_the_digits_of_what_is_shown_beside_it() -> None:
+    value = updated(floats(0.05, 0.13), floats(0.04986, 0.13014))
+    assert variable_change.brief(value, 32) == "[0.04986 0.13014]"
 
 
 def test_what_is_updated_is_another_value() -> None:

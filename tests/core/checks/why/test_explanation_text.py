@@ -49,9 +49,9 @@ def test_what_has_no_name_of_its_own_is_named_by_what_it_is_in() -> None:
     refs = (TensorRef("g/y_grad/a"), TensorRef("g/other/b"), TensorRef("x"))
     op = Operation("g/y_grad/AddN", "AddN", refs, phase=Phase.BACKWARD)
     arrays = [f32(1), f32(2), f32(3)]
-    assert operands(op, arrays, (0,)) == "a = 1, g/other/b = 2, x = 3"
+    assert operands(op, arrays, (0,)) == "its a = 1, g/other/b = 2, x = 3"
     named = {refs[1]: "d loss / d y"}
-    assert operands(op, arrays, (0,), named) == "a = 1, d loss / d y = 2, x = 3"
+    assert operands(op, arrays, (0,), named) == "its a = 1, d loss / d y = 2, x = 3"
     forward = Operation("g/y_grad/AddN", "AddN", refs)
     assert operands(forward, arrays, (0,)) == "g/y_grad/a = 1, g/other/b = 2, x = 3"
 

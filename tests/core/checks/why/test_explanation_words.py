@@ -117,7 +117,8 @@ def test_places_lists_and_sentences() -> None:
 @each_of(
     ("x", "said"),
     [
-        (f32(0, 1), "is finite and not zero: it lies in [0, 1]"),
+        (f32(0, 1), "is finite: it lies in [0, 1]; 1 of 2 elements is 0, at [0]"),
+        (f32(*[0] * 9, 1), "is finite: it lies in [0, 1]; 9 of 10 elements are 0"),
         (f32(4), "is finite and not zero: it is 4"),
         (np.array([[4]]), "is not zero: it is 4"),
         (np.array([1j, 2j]), "is finite and not zero: it has 2 elements"),

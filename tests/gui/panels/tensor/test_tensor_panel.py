@@ -245,7 +245,7 @@ def test_wrong_elements_and_zeros_stand_out(bench: Any, show: Callable[..., Any]
     assert table(panel) == [["-1"], ["NaN"], ["-Inf"], ["-0"]]
     tones = [panel.explorer.grid.cell(row, 0).tone for row in range(4)]
     assert tones == ["forward", "problem", "problem", "faint"]
-    assert "1 NaN  1 Inf" in panel.facts.text()
+    assert "1 NaN  1 Inf  norm NaN  of the finite ones:  min -1  max" in panel.facts.text()
 
 
 def test_the_offending_index_is_marked(bench: Any, show: Callable[..., Any]) -> None:
@@ -500,6 +500,13 @@ def test_statistics_are_of_the_slice(bench: Any, show: Callable[..., Any], qtbot
     assert texts["elements"] == "101"
     assert (texts["min"], texts["median"], texts["max"]) == ("0", "100", "200")
     assert texts["zero"] == "1  0.99 %"
+
+
+def test_a_norm_leaves_nothing_out(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = opened(bench, show, np.array([3, 4, np.inf], np.float32))
+    texts = panel.explorer.statistics.texts()
+    assert texts["norm"] == "Inf"
+    assert [*texts].index("norm") < [*texts].index("of the finite") < [*texts].index("max")
 
 
 def test_a_count_leads_to_such_an_element(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:

@@ -150,7 +150,13 @@ def test_nothing_is_claimed_that_was_not_measured() -> None:
     assert verdict(weighed(1.2, -0.2, adds_up=True)).text.endswith("pull the other way.")
     even = verdict(weighed(0.3, 0.3, 0.2, 0.2, adds_up=True))
     assert (even.title, even.tone) == ("No row stands out", "selection")
-    assert even.text.endswith("30 %; an even share is 25 %.")
+    assert even.text == "No row makes more of it than row 0: 30 %; an even share is 25 %."
+    most = verdict(weighed(0.6, 0.4, adds_up=True))
+    assert most.text == "Row 0 makes most of this gradient, 60 %; an even share is 50 %."
+    sixfold = verdict(weighed(0.2, *[0.8 / 31] * 31, others=0.19, adds_up=True))
+    assert (sixfold.title, sixfold.tone) == ("Row 0: 20 % of the gradient", "problem")
+    assert sixfold.text.endswith("on average. An even share is 3 %.")
+    assert verdict(weighed(0.02, *[0.98 / 999] * 999)).title == "No row stands out"
     coupled = verdict(weighed(None, None, gap=0.4))
     assert coupled.row is None
     assert "they miss it by 40 % of its norm" in coupled.text
