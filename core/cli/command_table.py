@@ -13,7 +13,11 @@ from pathlib import Path
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
-from gradstep.core.cli.arguments.optimizer_flags import add_optimizer_arguments
+from gradstep.core.cli.arguments.optimizer_flags import (
+    add_minimized,
+    add_optimizer_arguments,
+    add_optimizer_choice,
+)
 from gradstep.core.number_format_names import NUMBER_FORMATS
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
@@ -42,6 +46,8 @@ def _run(parser: argparse.ArgumentParser) -> None:
     shared_arguments.speed(parser)
     shared_arguments.count(parser, "--runs", "repeat", default=1)
     shared_arguments.threads(parser)
+    add_optimizer_choice(parser)
+    add_minimized(parser)
 
 
 def _grad(parser: argparse.ArgumentParser) -> None:
@@ -181,6 +187,7 @@ def _debug(parser: argparse.ArgumentParser) -> None:
     shared_arguments.document(parser)
     shared_arguments.placement(parser)
     shared_arguments.gradients(parser)
+    add_optimizer_choice(parser)
     shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
@@ -281,6 +288,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     )
     shared_arguments.threads(parser)
     shared_arguments.gradients(parser)
+    add_optimizer_choice(parser)
     shared_arguments.add_run_arguments(parser)
 
 
@@ -366,7 +374,9 @@ def _train(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_steps(parser: argparse.ArgumentParser) -> None:
-    """What each step is fed, and how many there are."""
+    """By what it is trained, what each step is fed, and how many there are."""
+    add_optimizer_choice(parser)
+    add_minimized(parser)
     shared_arguments.add_run_arguments(parser)
     shared_arguments.count(parser, "--steps", f"how many updates ({STEPS}, or those of --epochs)")
     add_data_arguments(parser)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradstep.core.cli.arguments.optimizer_args import with_optimizer
 from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.trust import pass_trust_on
@@ -20,14 +21,16 @@ from gradstep.core.io.open_document import read
 
 @dataclass(frozen=True)
 class Saving:
-    """path: what is written; document: as its file has it, without what was fed or asked here."""
+    """path: what is written; document: as its file has it, without what was fed or asked here;
+    chosen: that, with the optimizer of --optimizer."""
 
     path: Path
     document: Document
+    chosen: Document
 
     def write(self, variables: Mapping[str, Constant]) -> None:
         """All of it or nothing. Raises GradstepError (FileError)."""
-        trained = self.document.with_(initial={**self.document.initial, **variables})
+        trained = self.chosen.with_(initial={**self.document.initial, **variables})
         gradstep_file.save(self.path, trained)
         pass_trust_on(self.document, trained, self.path)
 
@@ -47,7 +50,8 @@ def read_saving(args: argparse.Namespace) -> Saving | None:
             "write another file, or say --overwrite",
         )
     require_writable(path)
-    return Saving(path, read(args.file, budget(args)))
+    document = read(args.file, budget(args))
+    return Saving(path, document, with_optimizer(document, args))
 
 
 def _same(path: Path, file: str) -> bool:
