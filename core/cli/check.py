@@ -47,6 +47,7 @@ from gradstep.core.program.missing_functions import find_missing_functions
 from gradstep.core.program.questions.first_run_values import situation, situations
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.race_problems import races_of
+from gradstep.core.progress import tell_progress
 from gradstep.core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 
 
@@ -127,9 +128,11 @@ def _check(
         return open_devices(args, app.devices(), loaded.document)
 
     if not args.node:
+        tell_progress("Looking for lints", 0, 0)
         problems += find_lints(args, loaded.document, program, backend)
     checked: GradientTable | None = None
     request = main_request(loaded.document)
+    tell_progress("Checking gradients", 0, 0)
     if args.node:
         checked = _table(loaded, backend(), args)
     elif request.of and request.wrt:
@@ -166,6 +169,7 @@ def _expectations(
     if args.node:
         return [], Known()
     own = as_it_stands(args)
+    tell_progress("Checking what the document expects", 0, 0)
     checked = check_expectations(own.document, own.functions, app.devices().open_backend)
     same = args.device in ("", "cpu") and all(
         getattr(own.document, part) == getattr(loaded.document, part)

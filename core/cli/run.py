@@ -20,6 +20,7 @@ from gradstep.core.cli.output.command_output import (
 from gradstep.core.cli.output.placement_text import placement_lines, placement_object
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
+from gradstep.core.host.whole_runs import counted_runs
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.questions.run_choice import (
     RunChoice,
@@ -54,9 +55,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     with name_threads(loaded, "--threads"):
         if loaded.batches is None:
             again = run_again(session, loaded.feeds(), choice)
-            runs = [again() for _ in range(args.runs)]
+            runs = [again() for _ in counted_runs(args.runs)]
         else:
-            runs = [run_once(session, loaded.feeds(n), choice) for n in range(args.runs)]
+            runs = [run_once(session, loaded.feeds(n), choice) for n in counted_runs(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by

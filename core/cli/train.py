@@ -121,7 +121,7 @@ def _answer(
         "out": args.out,
         "resumed": progress.resumed,
         "until": progress.holds,
-        "stopped": progress.stopped,
+        "stopped": progress.stopped or ("interrupted" if progress.more and not error else ""),
         "checkpoint": progress.checkpoint,
         "rounding": session.rounding,
         "kernels": session.computed_by,

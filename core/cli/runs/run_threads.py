@@ -11,6 +11,7 @@ from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
+from gradstep.core.host.whole_runs import counted_runs
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
@@ -26,7 +27,7 @@ def run_with_threads(
         program = _asking(program, names)
     shown = [*(ref.short for ref in program.fetches), *program.targets]
     threads = begin(program, backend)
-    return [next_run(threads, shown) for _ in range(runs)]
+    return [next_run(threads, shown) for _ in counted_runs(runs)]
 
 
 def _asking(program: Program, names: Sequence[str]) -> Program:
