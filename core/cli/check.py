@@ -150,7 +150,7 @@ def _check(
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
     data["missing_code"] = [_missing(asked) for asked in missing]
-    said = text(found, checked, expected, missing)
+    said = text(found, checked, expected, missing, whole=args.all or bool(args.node))
     return Answer(data, said, 0 if found.passed else 1), checked
 
 

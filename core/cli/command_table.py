@@ -138,6 +138,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a lint that is not to look, by its code; all: none of them",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="every element and every operation, and not each tensor's worst one and what is not "
+        "ok (as in --json)",
+    )
     shared_arguments.count(
         parser,
         "--lint-runs",
@@ -560,6 +566,9 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", metavar="OTHER", help="the other document")
     parser.add_argument(
         "--names", action="store_true", help="by their names alone: none has been renamed"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="each source line that is other, too (as in --json)"
     )
 
 
