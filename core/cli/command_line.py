@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.output_files import require_other_file
 from gradstep.core.cli.arguments.shared_arguments import Parser
 from gradstep.core.cli.arguments.standard_input import documents_from_input
 from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
@@ -102,6 +103,7 @@ def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
 
 
 def _done(name: str, args: argparse.Namespace, app: Application) -> int:
+    require_other_file(args, "reduce", "record")
     if getattr(args, "sandbox", False) and name != "engine":
         from gradstep.core.cli.sandboxed import confine_command, works_elsewhere
 

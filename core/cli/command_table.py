@@ -371,8 +371,8 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         help="write the document with the trained variables as initial values, to look at them or "
-        "to go on; an optimizer's slots (Adam's moments) are no part of a document, unless its "
-        "graph came with them, and start anew",
+        "to go on, over a file that is there; an optimizer's slots (Adam's moments) are no part of "
+        "a document, unless its graph came with them, and start anew",
     )
     parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
     shared_arguments.fast(parser)

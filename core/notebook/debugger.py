@@ -31,8 +31,8 @@ from gradstep.core.host.stop_sentence import stop_text
 from gradstep.core.notebook.argument_kinds import public
 from gradstep.core.notebook.branch_place import Branch
 from gradstep.core.notebook.explained import Explanation
-from gradstep.core.notebook.given_values import in_place_of
 from gradstep.core.notebook.gradient_arguments import as_names
+from gradstep.core.notebook.lasting_values import in_place_of
 from gradstep.core.notebook.moment_difference import Comparison
 from gradstep.core.notebook.tried_fix import Trial
 from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit

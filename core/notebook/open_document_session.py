@@ -31,7 +31,6 @@ from gradstep.core.notebook.debugger import Debugger
 from gradstep.core.notebook.document_html import show_document
 from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
-from gradstep.core.notebook.given_values import as_given, with_variables
 from gradstep.core.notebook.gradient_arguments import (
     Array,
     Feeds,
@@ -46,6 +45,7 @@ from gradstep.core.notebook.gradient_arguments import (
     require_request,
 )
 from gradstep.core.notebook.graph_picture import draw_svg
+from gradstep.core.notebook.lasting_values import as_given, with_variables
 from gradstep.core.notebook.program_cache import DocumentRuns
 from gradstep.core.notebook.read_only_values import ReadOnlyValues
 from gradstep.core.program.derive import derive

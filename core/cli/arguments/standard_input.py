@@ -13,6 +13,7 @@ from typing import IO
 
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.io.disk.atomic_write import write_file
 from gradstep.core.io.disk.memory_budget import Budget
 
 NAME = "-"
@@ -33,8 +34,7 @@ def documents_from_input(verb: str, args: argparse.Namespace) -> Iterator[None]:
         raise usage(f"{reason}, so the document cannot be {NAME}", "name a file")
     with TemporaryDirectory(prefix="gradstep-") as folder:
         path = Path(folder, "standard-input")
-        with path.open("wb") as file:
-            _copy(file, budget(args))
+        write_file(path, lambda file: _copy(file, budget(args)))
         setattr(args, named[0], str(path))
         yield
 
