@@ -27,5 +27,5 @@ def progress_to(tell: Tell) -> Iterator[None]:
 
 
 def tell_progress(text: str, done: int, total: int) -> None:
-    """So many of `total` are done of what `text` says."""
+    """So many of `total` are done of what `text` says; a total of 0 is one that nobody knows."""
     _listener.get()(text, done, total)

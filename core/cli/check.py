@@ -47,6 +47,7 @@ from gradstep.core.program.missing_functions import find_missing_functions
 from gradstep.core.program.questions.first_run_values import situation, situations
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.race_problems import races_of
+from gradstep.core.progress import tell_progress
 from gradstep.core.protocol.messages import CheckedExpectation, CheckedTensor, GradientTable
 
 
@@ -127,10 +128,12 @@ def _check(
         return open_devices(args, app.devices(), loaded.document)
 
     if not args.node:
+        tell_progress("Looking for lints", 0, 0)
         problems += find_lints(args, loaded.document, program, backend)
     expected, known = _expectations(args, app, loaded)
     checked: GradientTable | None = None
     request = main_request(loaded.document)
+    tell_progress("Checking gradients", 0, 0)
     if args.node:
         checked = _table(loaded, backend(), args, known)
     elif request.of and request.wrt:
@@ -147,7 +150,7 @@ def _check(
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
     data["missing_code"] = [_missing(asked) for asked in missing]
-    said = text(found, checked, expected, missing)
+    said = text(found, checked, expected, missing, whole=args.all or bool(args.node))
     return Answer(data, said, 0 if found.passed else 1), checked
 
 
@@ -166,6 +169,7 @@ def _expectations(
     if args.node:
         return [], Known()
     own = as_it_stands(args)
+    tell_progress("Checking what the document expects", 0, 0)
     checked = check_expectations(own.document, own.functions, app.devices().open_backend)
     same = args.device in ("", "cpu") and all(
         getattr(own.document, part) == getattr(loaded.document, part)

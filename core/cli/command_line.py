@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.output_files import require_other_file
 from gradstep.core.cli.arguments.shared_arguments import Parser
+from gradstep.core.cli.arguments.standard_input import documents_from_input
 from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
 from gradstep.core.cli.command_table import VERBS
 from gradstep.core.cli.output.command_output import error_object, report, report_error
+from gradstep.core.cli.output.how_far import says_how_far
 from gradstep.core.cli.output.terminal_text import visible_output
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.host.process.interrupt import interruptible
@@ -95,6 +98,12 @@ def verb_parser(name: str) -> Parser:
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     args = verb_parser(name).parse_args(list(arguments))
+    with says_how_far(), documents_from_input(name, args):
+        return _done(name, args, app)
+
+
+def _done(name: str, args: argparse.Namespace, app: Application) -> int:
+    require_other_file(args, "reduce", "record")
     if getattr(args, "sandbox", False) and name != "engine":
         from gradstep.core.cli.sandboxed import confine_command, works_elsewhere
 

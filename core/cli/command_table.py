@@ -13,7 +13,11 @@ from pathlib import Path
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
-from gradstep.core.cli.arguments.optimizer_flags import add_optimizer_arguments
+from gradstep.core.cli.arguments.optimizer_flags import (
+    add_minimized,
+    add_optimizer_arguments,
+    add_optimizer_choice,
+)
 from gradstep.core.number_format_names import NUMBER_FORMATS
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
@@ -42,6 +46,8 @@ def _run(parser: argparse.ArgumentParser) -> None:
     shared_arguments.speed(parser)
     shared_arguments.count(parser, "--runs", "repeat", default=1)
     shared_arguments.threads(parser)
+    add_optimizer_choice(parser)
+    add_minimized(parser)
 
 
 def _grad(parser: argparse.ArgumentParser) -> None:
@@ -132,6 +138,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a lint that is not to look, by its code; all: none of them",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="every element and every operation, and not each tensor's worst one and what is not "
+        "ok (as in --json)",
+    )
     shared_arguments.count(
         parser,
         "--lint-runs",
@@ -181,6 +193,7 @@ def _debug(parser: argparse.ArgumentParser) -> None:
     shared_arguments.document(parser)
     shared_arguments.placement(parser)
     shared_arguments.gradients(parser)
+    add_optimizer_choice(parser)
     shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
@@ -281,6 +294,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     )
     shared_arguments.threads(parser)
     shared_arguments.gradients(parser)
+    add_optimizer_choice(parser)
     shared_arguments.add_run_arguments(parser)
 
 
@@ -357,8 +371,8 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         help="write the document with the trained variables as initial values, to look at them or "
-        "to go on; an optimizer's slots (Adam's moments) are no part of a document, unless its "
-        "graph came with them, and start anew",
+        "to go on, over a file that is there; an optimizer's slots (Adam's moments) are no part of "
+        "a document, unless its graph came with them, and start anew",
     )
     parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
     shared_arguments.fast(parser)
@@ -366,7 +380,9 @@ def _train(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_steps(parser: argparse.ArgumentParser) -> None:
-    """What each step is fed, and how many there are."""
+    """By what it is trained, what each step is fed, and how many there are."""
+    add_optimizer_choice(parser)
+    add_minimized(parser)
     shared_arguments.add_run_arguments(parser)
     shared_arguments.count(parser, "--steps", f"how many updates ({STEPS}, or those of --epochs)")
     add_data_arguments(parser)
@@ -550,6 +566,9 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", metavar="OTHER", help="the other document")
     parser.add_argument(
         "--names", action="store_true", help="by their names alone: none has been renamed"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="each source line that is other, too (as in --json)"
     )
 
 

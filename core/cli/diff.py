@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.document.document import Document
 from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.graph.foreign_origin import SOURCE_LINE
 from gradstep.core.graph.relabel import relabel
 from gradstep.core.graph.structural_alignment import find_renames
 from gradstep.core.io.disk.memory_budget import Budget
@@ -18,6 +19,7 @@ from gradstep.core.io.native.diff_sentences import Change, changes
 from gradstep.core.io.open_document import read
 
 Row = tuple[str, str, str, tuple[str, ...]]  # kind, what, name, details
+_SOURCE = f"{SOURCE_LINE}: "  # begins what is said of it
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "renamed": "→"}
 
 
@@ -28,8 +30,22 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     found: list[Row] = [("renamed", "node", old, (new,)) for old, new in renames.items()]
     found += [_plain(change) for change in changes(_renamed(before, renames), after)]
     rows = [{"kind": k, "what": w, "name": n, "details": [*d]} for k, w, n, d in found]
-    text = "\n".join(_line(*row) for row in found) or "the two are the same"
+    text = "\n".join(_lines(found, args.all)) or "the two are the same"
     return Answer({"changes": rows}, text, int(bool(found)))
+
+
+def _lines(found: Sequence[Row], every: bool) -> Iterator[str]:
+    """A line for each change. Where operations stand in a program is other as soon as somebody puts
+    a line before them: that is counted, unless every line is asked for."""
+    moved = 0
+    for kind, what, name, details in found:
+        kept = tuple(d for d in details if every or not d.startswith(_SOURCE))
+        moved += len(kept) < len(details)
+        if kept or not details:
+            yield _line(kind, what, name, kept)
+    if moved:
+        nodes = "1 node" if moved == 1 else f"{moved:,} nodes"
+        yield f"~ source lines of {nodes}  (--all lists them)"
 
 
 def _plain(change: Change) -> Row:

@@ -25,6 +25,7 @@ from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.problems import Problem
+from gradstep.core.host.whole_runs import counted_runs
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.questions.program_errors import find_errors
@@ -76,9 +77,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     with name_threads(loaded, "--threads"):
         if loaded.batches is None:
             again = run_again(session, loaded.feeds(), choice)
-            runs = [again() for _ in range(args.runs)]
+            runs = [again() for _ in counted_runs(args.runs)]
         else:
-            runs = [run_once(session, loaded.feeds(n), choice) for n in range(args.runs)]
+            runs = [run_once(session, loaded.feeds(n), choice) for n in counted_runs(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by

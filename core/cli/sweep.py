@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.argument_words import words_of
+from gradstep.core.cli.arguments.optimizer_args import with_optimizer
 from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.command_line import verb_parser
@@ -39,11 +40,11 @@ from gradstep.core.sweep.sweep_folder import SweepFolder
 from gradstep.core.sweep.sweep_records import VERSION, RunRow, SweepRecord, best_of
 
 _INTERRUPTED = 130  # exit status, as shells have it
-_OWN = ("set", "place", "seeds", "sample", "seed", "workers", "cluster", "tls_ca", "tls_cert",
-        "tls_key", "out", "resume", "restore", "end_with_input", "lines", "json", "help",
-        "timeout")  # fmt: skip
+_OWN = ("set", "optimizer", "of", "place", "seeds", "sample", "seed", "workers", "cluster",
+        "tls_ca", "tls_cert", "tls_key", "out", "resume", "restore", "end_with_input",
+        "lines", "json", "help", "timeout")  # fmt: skip
 _ABOUT_PYTHON = ("trust", "sandbox", "code")  # said anew each time, and never read from a folder
-_WITHOUT_RESUME = ("place", "seeds", "sample", "seed", "restore", "out")
+_WITHOUT_RESUME = ("optimizer", "of", "place", "seeds", "sample", "seed", "restore", "out")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -83,7 +84,7 @@ def _folder(args: argparse.Namespace, stack: ExitStack) -> SweepFolder:
     if args.file is None:
         raise usage("the document is missing", "write gradstep sweep FILE --set NAME=VALUES")
     document = with_restored(read(args.file, budget(args)), args)
-    document = place_as_written(document, args.place)
+    document = with_optimizer(place_as_written(document, args.place), args)
     record = _record(args, document)
     out = args.out or stack.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-sweep-"))
     return SweepFolder.begin(Path(out), record, gradstep_file.to_bytes(document))

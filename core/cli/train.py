@@ -120,7 +120,7 @@ def _answer(
         "out": args.out,
         "resumed": progress.resumed,
         "until": progress.holds,
-        "stopped": progress.stopped,
+        "stopped": progress.stopped or ("interrupted" if progress.more and not error else ""),
         "checkpoint": progress.checkpoint,
         "rounding": session.rounding,
         "kernels": session.computed_by,
@@ -323,14 +323,15 @@ def _text(item: tuple[str, np.ndarray | None]) -> str:
 
 def _where_to_look(args: argparse.Namespace, done: int) -> str:
     """How the debugger shows the step after `done`; "" for batches, which it is not given."""
-    if args.data:
-        return ""
+    if args.data or (args.optimizer and args.of and not args.out):
+        return ""  # the debugger would have another loss
     words = ["gradstep", "debug", args.out or args.file]
     words += ["--trust"] if args.trust else []
     words += ["--sandbox"] if args.sandbox else []
     words += ["--feed", *args.feed] if args.feed else []
     words += ["--allow-nan"] if args.allow_nan else []
     words += ["--init", args.init] if args.init else []
+    words += ["--optimizer", args.optimizer] if args.optimizer and not args.out else []
     words += ["--restore", args.restore] if args.restore and not args.out else []
     words += ["--device", args.device] if args.device != "cpu" else []
     there = f", then run_to {done}:0," if done and not args.out else ""

@@ -22,6 +22,7 @@ from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.cli.output.said_problems import say_problems
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.cli.output.trial_table import trial_text
+from gradstep.core.cli.output.why_text import gradient_texts
 from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.data.first_batch import write_exported
 from gradstep.core.document.document import CodeKind, Document
@@ -39,7 +40,7 @@ from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.program_errors import find_errors
 from gradstep.core.program.recorded_remarks import recorded_remarks
-from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TryEdit
+from gradstep.core.protocol.messages import Bottlenecks, Explanation, RemedyInfo, Tried, TryEdit
 
 
 class _Fix(NamedTuple):
@@ -86,10 +87,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if values:
         data["values"] = _objects(values, document)
     said = [explanation_text(e, source_line(document, e.node)) for e in shown]
-    texts = [
-        explanation_text(e, source_line(document, e.node)) + bottleneck_text(passing[name], e.path)
-        for name, e in gradients.items()
-    ]
+    texts = _gradient_texts(args, gradients, passing, document)
     doubts = [p for p in recorded_remarks(document) if any(p.node == x.op for x in ends)]
     if doubts:
         data["problems"] = [problem_object(p) for p in doubts]
@@ -98,7 +96,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         wrong = [each for each in _asked(values, gradients, ends) if each[0].state != "ok"]
         tried, document = _tried(loaded, backend, wrong, args.runs)
         data["fixes"] = [each.object for each in tried]
-        texts += [f"fix: {trial_text(each.tried)}" for each in tried]
+        texts += _fix_texts(tried, bool(wrong))
         if args.take:
             remark(args.take, write_exported(args.take, document, app.picture, args.memory))
             taken = dict.fromkeys(each.tried.label for each in tried if each.taken)
@@ -108,6 +106,29 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         data["reduced"], said_of_it = write_smallest(args.reduce, find, app.picture)
         texts.append(said_of_it)
     return Answer(data, "\n".join(texts))
+
+
+def _gradient_texts(
+    args: argparse.Namespace,
+    gradients: Explanations,
+    passing: Mapping[str, Bottlenecks],
+    document: Document,
+) -> list[str]:
+    """Of those that --wrt names each in full."""
+
+    def told(name: str, e: Explanation) -> str:
+        said = explanation_text(e, source_line(document, e.node))
+        return said + bottleneck_text(passing[name], e.path)
+
+    if args.wrt:
+        return [told(name, e) for name, e in gradients.items()]
+    return [*gradient_texts(gradients, told)]
+
+
+def _fix_texts(tried: Sequence[_Fix], is_wrong: bool) -> list[str]:
+    if not tried:
+        return [f"fix: {'none is known' if is_wrong else 'nothing is to be mended'}"]
+    return [f"fix: {trial_text(each.tried)}" for each in tried]
 
 
 def _reduced(

@@ -7,9 +7,12 @@ that is whole; what is no number (histograms, pictures, texts) is only counted.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +61,7 @@ class EventRun:
 def read_event_runs(path: Path, budget: Budget | None = None) -> list[EventRun]:
     """Of a file, or of all folders in one. Raises GradstepError (FileError) where there are no
     event files; OverBudgetError where they take more memory than they may."""
-    files = [path] if path.is_file() else sorted(path.rglob(_NAME))
+    files = [path] if path.is_file() else sorted(_below(path))
     files = [file for file in files if file.is_file()]
     if not files:
         raise GradstepError(
@@ -72,6 +75,12 @@ def read_event_runs(path: Path, budget: Budget | None = None) -> list[EventRun]:
         name = str(file.parent.relative_to(top))
         _read(file, runs.setdefault(name, EventRun(name)), budget)
     return [*runs.values()]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All event files in a folder; folders that cannot be read, or go away, are passed over."""
+    for parent, _, names in os.walk(folder):
+        yield from (Path(parent, name) for name in names if fnmatchcase(name, _NAME))
 
 
 def _read(file: Path, run: EventRun, budget: Budget) -> None:

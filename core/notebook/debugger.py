@@ -28,10 +28,11 @@ from gradstep.core.host.offered_edits import choose_edit, edits_of, explain_here
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.stop_sentence import stop_text
+from gradstep.core.notebook.argument_kinds import public
 from gradstep.core.notebook.branch_place import Branch
-from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
 from gradstep.core.notebook.gradient_arguments import as_names
+from gradstep.core.notebook.lasting_values import in_place_of
 from gradstep.core.notebook.moment_difference import Comparison
 from gradstep.core.notebook.tried_fix import Trial
 from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit
@@ -108,7 +109,7 @@ class Debugger(Moves[Stop]):
 
     # -- moves ---------------------------------------------------------------------------------
 
-    @add_notes()
+    @public
     def command(self, name: str, target: str = "") -> Stop:
         """The move of that name, one of `stop.legal`; `target` is for those that need one."""
         require_near(target, self._threads.stop.runs)
@@ -116,7 +117,7 @@ class Debugger(Moves[Stop]):
             self._threads.command(name, target)
         return self.stop
 
-    @add_notes()
+    @public
     def choose_iteration(self, loop: str, number: int | None = None) -> Stop:
         """Look at iteration `number` of a loop, counted from 1, until a move goes into that loop:
         values and gradients are those of that iteration. None: where it stands, or the last."""
@@ -129,27 +130,27 @@ class Debugger(Moves[Stop]):
 
     # -- branches ------------------------------------------------------------------------------
 
-    @add_notes()
+    @public
     def inject(self, name: str, value: Any, at: str = "", branch: str = "") -> Stop:
         """Give a tensor, a variable or a feed another value here, or a part of it (`at="[0, :]"`):
         a branch leaves, and is shown. A number alone is that for every element; it becomes of the
         dtype that is there. branch: what it is called, "" for the next that is free."""
         held = self._threads.session.frame().value(self._find(name))
-        array = np.asarray(value) if held is None else np.asarray(value, held.dtype)
+        array = in_place_of(held, value)
         if held is not None and not at and array.ndim == 0:
             array = np.full(held.shape, array)
         with on_interrupt(self._threads.pause):
             inject(self._threads, name, array, at, branch)
         return self.stop
 
-    @add_notes()
+    @public
     def reseed(self, seed: int, branch: str = "") -> Stop:
         """Draw other random numbers from here on, on a branch: those of this seed."""
         with on_interrupt(self._threads.pause):
-            inject(self._threads, SEED, np.asarray(seed), branch=branch)
+            inject(self._threads, SEED, in_place_of(None, seed), branch=branch)
         return self.stop
 
-    @add_notes()
+    @public
     def fork(self, edit: str, branch: str = "") -> Stop:
         """Run an edited program from the beginning of this run on, on a branch; the document stays
         as it is. edit: "stop a<0" (a wire), "stop a", "unstop a", "override a Identity",
@@ -172,29 +173,29 @@ class Debugger(Moves[Stop]):
         """Their names, in the order in which they were made."""
         return [branch.name for branch in self._threads.branches.all]
 
-    @add_notes()
+    @public
     def about_branch(self, name: str = "") -> Branch:
         """Where a branch leaves which, with what, and where it stands; "" for the one shown."""
         branches = self._threads.branches
         known = {branch.name: branch for branch in branches.all}
         return Branch.of(known.get(name or branches.current) or branches[name])
 
-    @add_notes()
+    @public
     def switch_branch(self, name: str) -> Stop:
         """Show another branch, where it was left."""
         return self._manage(ManageBranches(command="switch", name=name))
 
-    @add_notes()
+    @public
     def rename_branch(self, name: str, to: str) -> Stop:
         """Call a branch something else."""
         return self._manage(ManageBranches(command="rename", name=name, to=to))
 
-    @add_notes()
+    @public
     def drop_branch(self, name: str) -> Stop:
         """Forget a branch; the one that it leaves is shown, if it was."""
         return self._manage(ManageBranches(command="drop", name=name))
 
-    @add_notes()
+    @public
     def compare(self, left: str, right: str = "") -> Comparison:
         """Which values are others at `right` than at `left`: a branch ("main"), a run and step
         ("0:5"), or both ("b1@0:5"); "" is here. Of branches without a place, at the farthest step
@@ -214,7 +215,7 @@ class Debugger(Moves[Stop]):
 
     # -- fixes ---------------------------------------------------------------------------------
 
-    @add_notes()
+    @public
     def try_fix(self, number: int = 1) -> Trial:
         """What fix `number` of the last `why`, counted from 1, does: the run in which this stands
         is made with it and without, beside all that there is."""
@@ -223,7 +224,7 @@ class Debugger(Moves[Stop]):
         with on_interrupt(self._threads.pause):
             return Trial.of(try_remedy(session, source_of(session).document, request))
 
-    @add_notes()
+    @public
     def take_fix(self, number: int = 1, branch: str = "") -> Stop:
         """Fix `number` of the last `why`, counted from 1, from this run on, on a branch."""
         remedy, _, _ = self._fix(number)
@@ -251,7 +252,7 @@ class Debugger(Moves[Stop]):
             for b in self._breakpoints
         ]
 
-    @add_notes()
+    @public
     def break_at(self, target: str, kind: str = "op", condition: str = "") -> None:
         """Stop before operation `target`; or at a "gradient", "scope", "type", "phase" or "line"
         ("net.py:81") of that name; under a condition, where it holds: "isnan(value)"."""
@@ -276,7 +277,7 @@ class Debugger(Moves[Stop]):
 
     # -- looking -------------------------------------------------------------------------------
 
-    @add_notes()
+    @public
     def value(self, name: str) -> np.ndarray | None:
         """A copy of the tensor's value as of where it stands; None where it is not computed yet, or
         is in a branch that was not taken."""
@@ -285,7 +286,7 @@ class Debugger(Moves[Stop]):
     def __getitem__(self, name: str) -> np.ndarray | None:
         return self.value(name)
 
-    @add_notes()
+    @public
     def gradient(self, wrt: str, *, of: str = "") -> np.ndarray | None:
         """The value of the gradient with respect to the tensor `wrt` (of `of`, where several things
         are differentiated); None where there is none, or not yet."""
@@ -293,7 +294,7 @@ class Debugger(Moves[Stop]):
         held = [*find_gradients(self._program, ref, of).values()]
         return self._threads.session.view().value(held[0]) if held else None
 
-    @add_notes()
+    @public
     def why(self, of: str, wrt: str | None = None) -> Explanation:
         """Why the gradient of `of` with respect to `wrt`, or the value of `of`, is as it is in this
         run, as of where it stands; with the edits that may mend it, for `try_fix` and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
@@ -41,15 +42,24 @@ def question(
     gate: bool = False,
 ) -> GradientQuery:
     """The query that they make. Raises GradstepError for what is no name."""
-    if unconnected not in (None, "none", "zero"):
+    if not isinstance(unconnected, str | None) or unconnected not in (None, "none", "zero"):
         raise GradstepError(
             f"unconnected={unconnected!r} is not known", kind="ValueError", hint='"none" or "zero"'
+        )
+    overrides = {} if override is None else override
+    if not isinstance(overrides, Mapping) or not all(
+        isinstance(text, str) for text in (*overrides, *overrides.values())
+    ):
+        raise GradstepError(
+            f"override={override!r:.60} is no mapping of names",
+            kind="TypeError",
+            hint='write override={"Floor": "Identity"}',
         )
     return GradientQuery(
         of=as_names(of),
         wrt=as_names(wrt),
         stop=as_names(stop),
-        override=tuple((override or {}).items()),
+        override=tuple(overrides.items()),
         grad_ys=as_names(grad_ys),
         unconnected=unconnected or "",
         gate=gate,
@@ -69,6 +79,16 @@ def as_names(names: Names | None) -> tuple[str, ...]:
                 hint='tensors go by name: "loss", or "split:1" for a further output',
             )
     return found
+
+
+def as_path(path: Any) -> str:
+    """Where a file is. Raises GradstepError (TypeError) for what is no path."""
+    found = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if isinstance(found, str):
+        return found
+    raise GradstepError(
+        f"{path!r:.60} is no path", kind="TypeError", hint='give "net.gradstep", or a pathlib.Path'
+    )
 
 
 def require_request(loaded: Loaded) -> GradientRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,14 +15,19 @@ from gradstep.core.checks.gradients.requested_gradients import gradient_values
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.history.frozen_program import Program, name_of
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.session_restore import begin
+from gradstep.core.io.export_document import write
+from gradstep.core.notebook.argument_kinds import public
 from gradstep.core.notebook.debugger import Debugger
 from gradstep.core.notebook.document_html import show_document
 from gradstep.core.notebook.error_notes import add_notes
@@ -35,13 +41,17 @@ from gradstep.core.notebook.gradient_arguments import (
     Unconnected,
     as_asked_for,
     as_names,
+    as_path,
     question,
     require_request,
 )
 from gradstep.core.notebook.graph_picture import draw_svg
+from gradstep.core.notebook.lasting_values import as_given, with_variables
 from gradstep.core.notebook.program_cache import DocumentRuns
+from gradstep.core.notebook.read_only_values import ReadOnlyValues
 from gradstep.core.program.derive import derive
 from gradstep.core.program.edited_program import EditedPrograms
+from gradstep.core.program.questions.chosen_optimizer import train_by
 from gradstep.core.program.questions.first_run_values import situation_at, variable_values
 from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -88,15 +98,18 @@ class Session:
         return {op.name: op.type for op in self._document.graph}
 
     @property
-    def feeds(self) -> dict[str, np.ndarray]:
-        """What the document itself feeds, by tensor."""
-        return {name: value.array for name, value in self._document.feeds.items()}
+    def feeds(self) -> Mapping[str, np.ndarray]:
+        """What the document itself feeds, by tensor; to be looked at, `set_feeds` changes it."""
+        feeds = {name: value.array for name, value in self._document.feeds.items()}
+        return ReadOnlyValues(feeds, "net.set_feeds(x=…) changes what is fed")
 
     @property
     @add_notes()
-    def variables(self) -> dict[str, np.ndarray]:
-        """The variables' values now; one that has none is left out."""
-        return variable_values(self._document.graph, self._runs.store)
+    def variables(self) -> Mapping[str, np.ndarray]:
+        """The variables' values now; one that has none is left out. To be looked at:
+        `set_variables` changes them."""
+        values = variable_values(self._document.graph, self._runs.store)
+        return ReadOnlyValues(values, "net.set_variables(w=…) gives a variable another value")
 
     @property
     def problems(self) -> list[str]:
@@ -126,14 +139,14 @@ class Session:
     @overload
     def run(self, fetches: None = None, feeds: Feeds | None = None) -> dict[str, Array]: ...
 
-    @add_notes()
+    @public
     def run(self, fetches: Names | None = None, feeds: Feeds | None = None) -> Any:
         """One run: of a name its value, of several a list of theirs; without any, by name what the
         document itself runs, updates of its optimizers included; a UserWarning says what is wrong
         with the document where that is done without. An operation without outputs has None, and so
         has, where nothing was named, what is in a branch that was not taken. Nothing runs that is
         not needed."""
-        loaded, names = self._runs.fed(feeds or {}), as_names(fetches)
+        loaded, names = self._runs.fed(feeds), as_names(fetches)
         if fetches is not None and not names:
             return []
         choice = choose_run(loaded, names, self._runs.program)
@@ -175,7 +188,7 @@ class Session:
         **options: Unpack[GradientOptions],
     ) -> dict[str, Array]: ...
 
-    @add_notes()
+    @public
     def grad(
         self,
         of: Names | None = None,
@@ -208,7 +221,7 @@ class Session:
             return {ref.short: value for ref, value in found.items()}
         return as_asked_for(wrt, {name: found[TensorRef.parse(name)] for name in as_names(wrt)})
 
-    @add_notes()
+    @public
     def why(
         self,
         of: str,
@@ -231,7 +244,7 @@ class Session:
         here = situation_at(loaded, self._runs.store)
         return Explanation.of(Explainer(here, functions, self._runs.backend).gradient(of, wrt))
 
-    @add_notes()
+    @public
     def debug(
         self,
         of: Names | None = None,
@@ -246,7 +259,7 @@ class Session:
         here now; what it makes of them stays its own."""
         query = question(of, wrt, stop, override)
         asked = query != question(None, None)
-        loaded = self._asked(query, feeds) if asked else self._runs.fed(feeds or {})
+        loaded = self._asked(query, feeds) if asked else self._runs.fed(feeds)
         program = drop_unfinished(derive(loaded.document, loaded.functions))
         threads = begin(self._from_now(program), self._runs.backend)
         return Debugger(threads, loaded.document.breakpoints, self._devices)
@@ -254,6 +267,50 @@ class Session:
     def reset(self) -> None:
         """Give all variables their first values again."""
         self._runs.reset()
+
+    # -- what it is made to be -----------------------------------------------------------------
+
+    @public
+    def set_feeds(self, feeds: Feeds | None = None, /, **named: Any) -> None:
+        """Let the document feed these in every run, over what it feeds already: by tensor, as a
+        mapping or by name, set_feeds(x=[1, 2])."""
+        document, given = self._document, as_given(feeds, named)
+        arrays = feed_arrays(document.graph, given)
+        self._edit(with_feeds(document, arrays))
+
+    @public
+    def set_variables(self, values: Feeds | None = None, /, **named: Any) -> None:
+        """Let variables hold these from now on, and as the values that `reset` gives back: by name,
+        as a mapping or set_variables(w=[1, 2]). A number alone is that for every element."""
+        given = as_given(values, named)
+        document, arrays = with_variables(self._document, given)
+        runs = self._runs
+        self._edit(document)
+        if runs.begun:
+            for name, array in arrays.items():
+                storage = storage_name(document.graph[name])
+                runs.store.set(storage, runs.backend.put(array))
+
+    @public
+    def set_optimizer(self, type: str, /, *, of: Names = (), **hyper: float) -> None:
+        """Let runs train by this optimizer and no other: "Adam", learning_rate=0.01. of: what it
+        minimizes, where that is not what the document differentiates."""
+        self._edit(train_by(self._document, type, hyper, as_names(of)))
+
+    @public
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the document, all of it or nothing, in the format of the suffix of `path`
+        (.gradstep, .pb, .py…), over a file that is there. Variables start as they are now."""
+        document = self._document
+        if self._runs.begun:
+            now = variable_values(document.graph, self._runs.store)
+            held = {name: Constant(np.array(array)) for name, array in now.items()}
+            document = document.with_(initial={**document.initial, **held})
+        write(as_path(path), document)
+
+    def _edit(self, document: Document) -> None:
+        self._runs = self._runs.edited(Loaded(document, self._runs.loaded.functions))
+        self.__dict__.pop("_drawn", None)
 
     # -- how it shows --------------------------------------------------------------------------
 
@@ -286,7 +343,7 @@ class Session:
 
     def _asked(self, query: GradientQuery, feeds: Feeds | None) -> Loaded:
         """The document, fed, that asks for this. Raises GradstepError for what it does not have."""
-        loaded = self._runs.fed(feeds or {})
+        loaded = self._runs.fed(feeds)
         return Loaded(as_asked(loaded.document, query), loaded.functions)
 
     def _from_now(self, program: Program) -> Program:

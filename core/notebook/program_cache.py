@@ -41,6 +41,12 @@ class DocumentRuns:
         self._derived: OrderedDict[Hashable, Differentiation] = OrderedDict()
         self._sessions: OrderedDict[Hashable, Session] = OrderedDict()
 
+    def edited(self, loaded: Loaded) -> DocumentRuns:
+        """Those of an edited document, on the variables as they are now."""
+        runs = DocumentRuns(loaded, self.backend)
+        runs._store = self._store
+        return runs
+
     @property
     def store(self) -> VariableStore:
         """The variables as they are now. Raises GradstepError where the document cannot initialise
@@ -59,10 +65,11 @@ class DocumentRuns:
         """Give all variables their first values again."""
         self._store = None
 
-    def fed(self, feeds: Mapping[str, Any]) -> Loaded:
-        """The document with `feeds` over its own; for feeds of the same types its graph is the very
-        same. Raises GradstepError for what does not fit."""
-        arrays = given_feeds(self.loaded.document.graph, feeds)
+    def fed(self, feeds: Mapping[str, Any] | None) -> Loaded:
+        """The document with `feeds` (None for none) over its own; for feeds of the same types its
+        graph is the very same. Raises GradstepError for what does not fit."""
+        given = {} if feeds is None else feeds
+        arrays = given_feeds(self.loaded.document.graph, given)
         if not arrays:
             return self.loaded
         document = with_feeds(self.loaded.document, arrays)

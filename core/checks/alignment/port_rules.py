@@ -107,8 +107,9 @@ def _weights(parting: Parting) -> Iterator[str]:
             left.remove(a)
             right.remove(b)
             yield f"weights: {a.op} of FILE and {b.op} of OTHER are other numbers"
-    for side, rest in (("FILE", left), ("OTHER", right)):
-        for ref in rest:
+    sides = (("FILE", left, parting.left), ("OTHER", right, parting.right))
+    for side, rest, stretch in sides:
+        for ref in filter(stretch.alone.__contains__, rest):  # others are met before the stretch
             yield f"missing weight: {ref.op} has no counterpart; {side} alone has it"
 
 

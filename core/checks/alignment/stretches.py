@@ -20,12 +20,14 @@ _FIRST = 6  # operations that are named where the two do not meet again
 @dataclass(frozen=True)
 class Stretch:
     """operations: in order. weights: that they read; unmet: those of them of which the other
-    stretch has no counterpart. values: what the run computed."""
+    stretch has no counterpart; alone: those of which the whole other network has none. values: what
+    the run computed."""
 
     run: NetworkRun
     operations: tuple[Operation, ...]
     weights: tuple[TensorRef, ...]
     unmet: tuple[TensorRef, ...]
+    alone: tuple[TensorRef, ...]
     values: Values
 
     @property
@@ -73,9 +75,19 @@ def stretch_of(networks: ComparedNetworks, meeting: Meeting | None) -> Parting:
         tuple(a for a in read[0] if not {*weights.right.get(a, ())} & {*read[1]}),
         tuple(b for b in read[1] if not {*weights.left.get(b, ())} & {*read[0]}),
     )
+    met_at_all = (weights.right, weights.left)
     left, right = (
-        Stretch(run, tuple(run.graph[n] for n in part), tuple(reads), alone, held)
-        for run, part, reads, alone, held in zip(runs, names, read, unmet, values, strict=True)
+        Stretch(
+            run,
+            tuple(run.graph[n] for n in part),
+            tuple(reads),
+            lacking,
+            tuple(ref for ref in lacking if not others.get(ref)),
+            held,
+        )
+        for run, part, reads, lacking, others, held in zip(
+            runs, names, read, unmet, met_at_all, values, strict=True
+        )
     )
     starts, met = _read_outside(right), networks.matching.left
     sides = ([*_read_outside(left), ends[0]], [*starts, ends[1]])

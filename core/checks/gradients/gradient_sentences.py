@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.name_list import name_list
 from gradstep.core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
 from gradstep.core.protocol.vocabulary import Supported
 
@@ -96,10 +97,19 @@ def _verdicts(
 
 
 def _remarks(rows: Iterable[GradientRow]) -> Iterator[str]:
-    """What is neither right nor wrong."""
+    """What is neither right nor wrong; of several tensors with one reason, once."""
+    alike: dict[tuple[str, str], dict[str, str]] = {}  # what and why -> name -> all of it
     for row in rows:
         if row.text and row.verdict in _REMARKS:
-            yield f"The gradient of {row.name} is at {row.text}."
+            what, _, where = row.text.partition(" at index ")
+            why = where.partition(": ")[2]
+            alike.setdefault((what, why), {}).setdefault(row.name, row.text)
+    for (what, why), said in alike.items():
+        if len(said) == 1:
+            yield from (f"The gradient of {name} is at {text}." for name, text in said.items())
+        else:
+            of = name_list(said, 3)
+            yield f"The gradients of {of} are at {what}{f': {why}' if why else ''}."
 
 
 def _twice(second: Iterable[CheckedTensor]) -> Iterator[str]:

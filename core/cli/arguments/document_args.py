@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gradstep.core.cli.arguments.feed_args import read_feeds
+from gradstep.core.cli.arguments.optimizer_args import with_optimizer
 from gradstep.core.cli.arguments.request_args import query_of
 from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget
@@ -31,9 +32,9 @@ def load(args: argparse.Namespace) -> Loaded:
         document = with_feeds(document, arrays)
     if getattr(args, "init", None):
         document = document.with_(init=document.graph[args.init].name)
-    if hasattr(args, "of"):
+    if hasattr(args, "wrt"):
         document = as_asked(document, query_of(args))
-    return _with_functions(document, args, may)
+    return _with_functions(with_optimizer(document, args), args, may)
 
 
 def as_it_stands(args: argparse.Namespace) -> Loaded:

@@ -1,8 +1,25 @@
-"""The arguments that bend optimizers for one training, as the command line lists them."""
+"""The arguments that choose and bend optimizers for one training, as `--help` lists them."""
 
 from __future__ import annotations
 
 import argparse
+
+from gradstep.core.cli.arguments import shared_arguments
+
+
+def add_optimizer_choice(parser: argparse.ArgumentParser) -> None:
+    """--optimizer."""
+    parser.add_argument(
+        "--optimizer",
+        metavar="TYPE(…)",
+        help="train by this one, in place of the document's own: Adam, 'Adam(learning_rate=0.01)', "
+        "'GradientDescent(0.1)'; it minimizes what is differentiated",
+    )
+
+
+def add_minimized(parser: argparse.ArgumentParser) -> None:
+    """--of, where nothing else is told of gradients."""
+    shared_arguments.names(parser, "--of", "what --optimizer minimizes")
 
 
 def add_optimizer_arguments(parser: argparse.ArgumentParser) -> None:

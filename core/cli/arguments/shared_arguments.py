@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 def document(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """The document, whether its Python may run, and what Python it lacks."""
     count: Any = "?" if optional else None
-    parser.add_argument("file", metavar="FILE", help=opens(), nargs=count)
+    parser.add_argument("file", metavar="FILE", help=opens("- (standard input)"), nargs=count)
     may = parser.add_mutually_exclusive_group()
     may.add_argument(
         "--trust",

@@ -9,6 +9,7 @@ from gradstep.core.cli.runs.run_threads import next_run
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.engine.backend import Backend
 from gradstep.core.host.session_restore import begin
+from gradstep.core.host.whole_runs import counted_runs
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import RunChoice, Values
@@ -22,4 +23,4 @@ def run_logged(
     program = replace(derive(loaded.document, loaded.functions), threads=())
     threads = begin(program, backend)
     threads.set_breakpoints(logs)
-    return [next_run(threads, choice.names) for _ in range(runs)]
+    return [next_run(threads, choice.names) for _ in counted_runs(runs)]

@@ -12,6 +12,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.why_dead import without_value
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
+from gradstep.core.host.whole_runs import counted_runs
 from gradstep.core.program.questions.run_choice import Values, runs_only
 
 
@@ -24,7 +25,7 @@ def run_with_threads(
         program = _asking(program, names)
     shown = [*(ref.short for ref in program.fetches), *program.targets]
     threads = begin(program, backend)
-    return [next_run(threads, shown, asked=bool(names)) for _ in range(runs)]
+    return [next_run(threads, shown, asked=bool(names)) for _ in counted_runs(runs)]
 
 
 def _asking(program: Program, names: Sequence[str]) -> Program:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradstep.core.cli.arguments.optimizer_args import with_optimizer
+from gradstep.core.cli.arguments.output_files import require_other_file
 from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.trust import pass_trust_on
@@ -20,14 +22,16 @@ from gradstep.core.io.open_document import read
 
 @dataclass(frozen=True)
 class Saving:
-    """path: what is written; document: as its file has it, without what was fed or asked here."""
+    """path: what is written; document: as its file has it, without what was fed or asked here;
+    chosen: that, with the optimizer of --optimizer."""
 
     path: Path
     document: Document
+    chosen: Document
 
     def write(self, variables: Mapping[str, Constant]) -> None:
         """All of it or nothing. Raises GradstepError (FileError)."""
-        trained = self.document.with_(initial={**self.document.initial, **variables})
+        trained = self.chosen.with_(initial={**self.document.initial, **variables})
         gradstep_file.save(self.path, trained)
         pass_trust_on(self.document, trained, self.path)
 
@@ -41,14 +45,7 @@ def read_saving(args: argparse.Namespace) -> Saving | None:
     path = Path(args.out)
     if not is_named_as_own(path):
         raise usage(f"--out writes {SUFFIX} files, not {args.out}", f"name it NAME{SUFFIX}")
-    if _same(path, args.file) and not args.overwrite:
-        raise usage(
-            f"--out {args.out} is the document that is trained",
-            "write another file, or say --overwrite",
-        )
+    require_other_file(args, "out")
     require_writable(path)
-    return Saving(path, read(args.file, budget(args)))
-
-
-def _same(path: Path, file: str) -> bool:
-    return path.exists() and Path(file).exists() and path.samefile(file)
+    document = read(args.file, budget(args))
+    return Saving(path, document, with_optimizer(document, args))

@@ -104,6 +104,7 @@ class _Tower:
 def _tower(words: tuple[str, ...]) -> _Tower:
     """Made once in a process."""
     args = verb_parser("train").parse_args([*words])
+    args.said_replaced = True  # by who started it
     loaded = load(args)
     data = read_data(loaded.document, args)
     assert data is not None  # towers part rows

@@ -111,7 +111,9 @@ def require_work(what: Asked) -> None:
     why = f": {wrong.text}" if wrong else ""
     raise usage(
         f"nothing to train: a run of this document updates no variable{why}",
-        (wrong and wrong.fix) or "give it an optimizer, or --fetch the operation that updates",
+        (wrong and wrong.fix)
+        or "give it an optimizer, --optimizer 'Adam(learning_rate=0.01)', or --fetch the operation "
+        "that updates",
     )
 
 

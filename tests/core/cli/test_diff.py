@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.graph.edits import rename
-from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.relabel import relabel
 from gradstep.core.graph.structural_alignment import find_renames
 from gradstep.core.io.native import gradstep_file
@@ -67,3 +68,30 @@ def test_two_that_are_alike_are_not_told_apart() -> None:
     first = next(n for n in graph.graph.operations if n not in DOCUMENT.graph.operations)
     other = rename(rename(twice.graph, first, "one"), second, "two")
     assert find_renames(twice.graph, other) == {}
+
+
+def test_source_lines_are_counted(cli: Cli, tmp_path: Path) -> None:
+    """A line that somebody put before the model moves all of it."""
+
+    def written(line: int, epsilon: float) -> Path:
+        operations = {
+            name: replace(op, attrs={**op.attrs, "_source": f"net.py:{line}"})
+            for name, op in DOCUMENT.graph.operations.items()
+        }
+        e = operations["e"]
+        operations["e"] = replace(e, attrs={**e.attrs, "_epsilon": epsilon})
+        path = tmp_path / f"{line}.gradstep"
+        gradstep_file.save(path, DOCUMENT.with_(graph=Graph(operations)))
+        return path
+
+    one, other = written(4, 0.1), written(6, 0.2)
+    count = len(DOCUMENT.graph.operations)
+    short = cli("diff", one, other)
+    assert short.status == 1
+    assert short.out.splitlines() == [
+        "~ node e  _epsilon: 0.1 → 0.2",
+        f"~ source lines of {count} nodes  (--all lists them)",
+    ]
+    whole = cli("diff", one, other, "--all")
+    assert whole.out.count("_source: 'net.py:4' → 'net.py:6'") == count
+    assert len(cli("diff", one, other, "--json").json["changes"]) == count

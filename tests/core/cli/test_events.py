@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
@@ -47,3 +50,22 @@ def test_what_cannot_be_read_is_said(cli: Cli, tmp_path: Path) -> None:
     assert unknown.status == 1
     assert "there is no curve 'los'" in unknown.err
     assert "loss" in unknown.err.splitlines()[-1]
+
+
+def test_a_folder_that_goes_away_is_passed_over(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of other programs do in /tmp."""
+    cli("train", FOLDER / "tutorial.gradstep", "--steps", 3, "--logdir", tmp_path / "logs")
+    gone, scandir = tmp_path / "gone", os.scandir
+    gone.mkdir()
+
+    def scanned(path: Any = ".") -> Any:
+        if Path(path) == gone:
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    result = cli("events", tmp_path)
+    assert result.status == 0, result.err
+    assert "loss  3  " in result.out

@@ -23,6 +23,7 @@ from gradstep.core.program.derive import derive
 from gradstep.core.protocol import messages as m
 from gradstep.gpu.devices import Devices
 from tests.core.cli.conftest import Cli
+from tests.examples.build import FOLDER
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 WRONG, GATHER = EXAMPLES / "override_add.gradstep", EXAMPLES / "gather.gradstep"
@@ -149,3 +150,24 @@ def test_in_the_window_it_is_left_to_the_window(console: Console) -> None:
     assert done.smallest == m.FindSmallest(against="gpu", node="a/b")
     with pytest.raises(GradstepError, match="does not write"):
         answer_line(console.sessions, m.RunLine(line="smallest small.xyz"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["why", "{}", "--reduce", "{}"],
+        ["check", "{}", "--reduce", "{}"],
+        ["compare", "{}", "--against", "cpu", "--reduce", "{}"],
+        ["compare", "{}", "--against", "cpu", "--record", "{}"],
+        ["train", "{}", "--out", "{}"],
+    ],
+)
+def test_the_document_itself_is_not_written_over(
+    cli: Cli, tmp_path: Path, words: list[str]
+) -> None:
+    file = tmp_path / "net.gradstep"
+    file.write_bytes((FOLDER / "nan_gradient.gradstep").read_bytes())
+    result = cli(*(word.replace("{}", str(file)) for word in words))
+    assert result.status == 2
+    assert "is the document itself" in result.err
+    assert file.read_bytes() == (FOLDER / "nan_gradient.gradstep").read_bytes()

@@ -396,3 +396,18 @@ def test_a_cluster_is_an_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "a cluster needs dask.distributed" in result.err
     assert "cluster" in result.err.splitlines()[1]
     assert "--cluster has others" in cli(*words, "--sandbox").err
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_settings_of_an_optimizer_that_is_named(cli: Cli, tmp_path: Path) -> None:
+    """A document without one; it stands in the folder's document for --resume."""
+    file, out = tmp_path / "none.gradstep", tmp_path / "swept"
+    gradstep_file.save(file, gradstep_file.load(TUTORIAL).with_(optimizers=()))
+    named = ("--optimizer", "GradientDescent(0.1)", "--set", "learning_rate=0.1,0.3")
+    done = cli("sweep", file, *named, "--steps", 3, "--out", out, "--json")
+    assert not done.status, done.err
+    losses = [row["loss"] for row in done.json["rows"]]
+    own = cli("train", file, "--optimizer", "GradientDescent(0.3)", "--steps", 3, "--json").json
+    assert losses[1] == pytest.approx(own["shown"][-1]["values"]["loss"]["data"])
+    assert losses[0] != losses[1]
+    assert cli("sweep", "--resume", out, "--optimizer", "Adam").status == 2

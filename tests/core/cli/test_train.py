@@ -27,6 +27,7 @@ from gradstep.core.ops.formats.protobuf import length_fields
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 from tests.support.summary_messages import decode
+from tests.traces.trace_archive import traces
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 TUTORIAL = FOLDER / "tutorial.gradstep"
@@ -343,3 +344,57 @@ def test_patience_ends_it_where_the_loss_becomes_no_less(cli: Cli, tmp_path: Pat
     assert "ended after step 13 of 90: no less loss in 7 steps (least: " in done.out
     assert ", step 6)" in done.out
     assert (tmp_path / "step-13.npz").exists()
+
+
+def test_a_captured_model_is_trained_by_the_optimizer_that_is_named(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """What --out writes has it, too, and trains on without it being named."""
+    trace = traces() / "cell_loop.gstrace"
+    nothing = cli("train", trace, "--steps", 2)
+    assert nothing.status == 2
+    assert "--optimizer" in nothing.err
+    out, named = tmp_path / "out.gradstep", ("--optimizer", "GradientDescent(0.001)")
+    flags = ("--steps", 3, "--every", 1, "--json")
+    done = cli("train", trace, *named, "--out", out, *flags)
+    assert not done.status
+    assert not done.err
+    assert len(done.json["shown"]) == 3
+    (kept,) = read(out).optimizers
+    assert (kept.type, kept.hyper) == ("GradientDescent", {"learning_rate": 0.001})
+    whole = cli("train", trace, *named, "--steps", 4, "--every", 1, "--json").json["shown"]
+    rest = cli("train", out, "--steps", 1, "--every", 1, "--json").json["shown"]
+    assert rest[0]["values"] == whole[3]["values"] != whole[0]["values"]
+
+
+def test_the_named_optimizer_takes_the_place_of_the_documents_own(cli: Cli, tmp_path: Path) -> None:
+    """w is 2, and d loss / d w = 4w³ is 32 there; the document's own rate is 0.5."""
+    file = documents(tmp_path)
+    named = ("--optimizer", "GradientDescent(0.01)")
+    out = tmp_path / "out.gradstep"
+    done = cli("train", file, *named, "--steps", 1, "--out", out)
+    assert done.err.count("takes the place of the document's own: train (GradientDescent)") == 1
+    assert float(read(out).initial["w"].array) == pytest.approx(2 - 0.32)
+    runs = cli("run", file, *named, "--runs", 2, "--json").json["runs"]
+    assert runs[1]["fetches"]["loss"]["data"] == pytest.approx((2 - 0.32) ** 4)
+
+
+def test_what_the_named_optimizer_minimizes(cli: Cli, tmp_path: Path) -> None:
+    file = documents(tmp_path, request=GradientRequest(), optimizers=())
+    named = ("--optimizer", "GradientDescent(0.01)", "--steps", 1)
+    unsaid = cli("train", file, *named)
+    assert unsaid.status == 2
+    assert "does not say what is minimized" in unsaid.err
+    assert cli("train", file, *named, "--of", "loss", "--json").json["steps"] == 1
+    assert "no operation named 'lost'" in cli("train", file, *named, "--of", "lost").err
+    assert "--of is about --optimizer" in cli("train", file, "--of", "loss").err
+    assert cli("train", file, "--optimizer", "Adam(lr=1)").status == 2
+
+
+def test_a_graph_that_updates_by_itself_gets_no_other_optimizer(cli: Cli, tmp_path: Path) -> None:
+    document = read(GRAPHS / "simple_network_adam.pb")
+    update = next(op.name for op in document.graph if op.type == "ApplyAdam")
+    gradstep_file.save(tmp_path / "own.gradstep", document.with_(targets=(update,)))
+    done = cli("train", tmp_path / "own.gradstep", "--optimizer", "Adam", "--of", "xent/value")
+    assert done.status == 2
+    assert f"by '{update}' in every run" in done.err

@@ -116,7 +116,8 @@ def test_a_loop_is_gone_into() -> None:
     ("question", "said"),
     [
         (lambda d: d["zz"], "there is no operation named 'zz'"),
-        (lambda d: d[0], "0 is not the name of a tensor"),
+        (lambda d: d.inject("c", "abc"), "'abc' cannot be"),
+        (lambda d: d[0], "name of value is a text, not 0"),
         (lambda d: d.gradient("c", of="zz"), "nothing called 'zz' is differentiated"),
         (lambda d: d.why("zz"), "there is no operation named 'zz'"),
         (lambda d: d.step_back(), "step_back is not possible here"),
@@ -252,7 +253,7 @@ def test_other_random_numbers_are_drawn_from_a_step_on(tmp_path: Path) -> None:
     debugger.switch_branch("main")
     debugger.continue_()
     assert debugger.compare("seven").differing
-    with pytest.raises(gradstep.GradstepError, match="a seed is a whole number"):
+    with pytest.raises(gradstep.GradstepError, match="seed of reseed is a whole number"):
         debugger.reseed(0.5)
     with pytest.raises(gradstep.GradstepError, match="no branch and no session is 'eight'"):
         debugger.compare("eight")

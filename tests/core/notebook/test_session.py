@@ -226,3 +226,64 @@ def test_who_waits_for_a_thread_is_told_where_they_run() -> None:
     assert error.kind == "DeadlineExceededError"
     assert error.hint.startswith("let the document's threads run: debug() has them; or ")
     assert net.debug().continue_().reason == "end"
+
+
+def test_values_to_look_at_say_how_they_are_changed(net: gradstep.Session) -> None:
+    def write(values: object, name: str) -> None:
+        values[name] = 7  # type: ignore[index]
+
+    def add() -> None:
+        net.variables["c"].__iadd__(1)
+
+    for what, change in {
+        "set_feeds": lambda: net.feeds.update({"data": 7}),  # type: ignore[attr-defined]
+        "set_variables": lambda: write(net.variables, "c"),
+        "net.set_variables": lambda: write(net.variables["c"], slice(None)),  # type: ignore[arg-type]
+        "net.set_variables(w=": add,
+    }.items():
+        error, _ = _note_of(change)
+        assert "would change nothing" in error.message
+        assert what in error.hint
+    assert type(net.variables["c"] + 1) is np.ndarray
+    assert type(net.variables["c"].sum()) is np.float32
+
+
+def test_feeds_and_variables_that_are_set_stay(net: gradstep.Session) -> None:
+    net.run()
+    net.set_feeds(data=[5, 6])
+    net.set_variables({"c": [1, 1]}, k=3)
+    for _ in range(2):
+        np.testing.assert_array_equal(net.feeds["data:0"], [5, 6])
+        np.testing.assert_array_equal(net.run("d"), [6, 7])
+        np.testing.assert_array_equal(net.variables["k"], [3, 3])
+        np.testing.assert_array_equal(net.debug().inject("data", 1) and net.run("d"), [6, 7])
+        net.reset()
+
+
+def test_an_optimizer_that_is_set_trains(tmp_path: Path) -> None:
+    net = gradstep.open(TUTORIAL)
+    gradient, first = net.grad("loss", "c"), net.variables["c"]
+    net.set_optimizer("GradientDescent", learning_rate=0.5)
+    net.run()
+    np.testing.assert_allclose(net.variables["c"], first - 0.5 * gradient, rtol=1e-5)
+    error, _ = _note_of(lambda: net.set_optimizer("Adam", lr=1))
+    assert "Adam has no hyper-parameter 'lr'" in error.message
+
+
+def test_what_is_saved_opens_as_it_was(net: gradstep.Session, tmp_path: Path) -> None:
+    """Variables as they are, feeds and optimizer included; over a file that is there."""
+    path = tmp_path / "net.gradstep"
+    path.write_text("another file")
+    net.set_feeds(data=[5, 6])
+    net.set_optimizer("GradientDescent", learning_rate=0.5)
+    net.run()
+    net.save(path)
+    again = gradstep.open(path)
+    for name, value in net.variables.items():
+        np.testing.assert_array_equal(again.variables[name], value)
+    assert again.run()["loss"] == net.run()["loss"]
+    np.testing.assert_array_equal(again.variables["c"], net.variables["c"])
+    net.save(str(tmp_path / "net.pbtxt"))
+    assert gradstep.open(tmp_path / "net.pbtxt").operations["a"] == "Mul"
+    error, _ = _note_of(lambda: net.save(tmp_path / "net.docx"))
+    assert ".gradstep" in error.hint

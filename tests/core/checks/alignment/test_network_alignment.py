@@ -12,9 +12,11 @@ import pytest
 from gradstep.core.checks.alignment.network_alignment import align
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.user_code import functions_of
 from tests.examples.build import FOLDER
@@ -192,3 +194,25 @@ def test_what_has_no_inputs_is_refused() -> None:
     empty = Loaded(Document(), {})
     with pytest.raises(GradstepError, match="nothing that computes with an input"):
         align(empty, empty)
+
+
+def _nearly_the_identity(epsilon: float) -> Loaded:
+    """A batch normalization of what is normal already, and what comes behind it."""
+    g, rng = GraphBuilder(), np.random.default_rng(0)
+    x = g.one("Placeholder", name="x", dtype=DType.FLOAT32, shape=Shape.of(2, 4, 4, 3))
+    names = ("scale", "shift", "mean", "variance")
+    read = [g.variable(name, shape=(3,)) for name in names]
+    made = g.op("FusedBatchNormV3", x, *read, name="bn", epsilon=epsilon, is_training=False)
+    g.one("Exp", made[0], name="y")
+    ones = dict(zip(names, (1, 0, 0, 1), strict=True))
+    initial = {name: Constant(np.full(3, one, np.float32)) for name, one in ones.items()}
+    feeds = {"x:0": Constant(rng.normal(size=(2, 4, 4, 3)).astype(np.float32))}
+    return Loaded(Document(graph=g.build(), initial=initial, feeds=feeds), {})
+
+
+def test_a_weight_that_is_met_before_the_stretch_is_not_missing() -> None:
+    """FILE's normalization gives what it reads, and so is no part of the stretch; OTHER's is."""
+    found = align(_nearly_the_identity(1e-5), _nearly_the_identity(1e-2))
+    assert not found.agrees
+    assert found.file.unmet_weights == found.other.unmet_weights == ()
+    assert not [rule for one in found.differences for rule in one.rules if "missing" in rule]
