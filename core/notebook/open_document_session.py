@@ -13,20 +13,21 @@ import numpy as np
 
 from gradstep.core.checks.gradients.requested_gradients import gradient_values
 from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.data.first_batch import write_exported
 from gradstep.core.debug.history.frozen_program import Program, name_of
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.feed_values import feed_arrays
+from gradstep.core.engine.run.feed_values import given_feeds
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.session_restore import begin
-from gradstep.core.io.export_document import write
+from gradstep.core.io.left_out import left_out_sentence
 from gradstep.core.notebook.argument_kinds import public
 from gradstep.core.notebook.debugger import Debugger
 from gradstep.core.notebook.document_html import show_document
@@ -275,7 +276,7 @@ class Session:
         """Let the document feed these in every run, over what it feeds already: by tensor, as a
         mapping or by name, set_feeds(x=[1, 2])."""
         document, given = self._document, as_given(feeds, named)
-        arrays = feed_arrays(document.graph, given)
+        arrays = given_feeds(document.graph, given)
         self._edit(with_feeds(document, arrays))
 
     @public
@@ -300,13 +301,16 @@ class Session:
     @public
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the document, all of it or nothing, in the format of the suffix of `path`
-        (.gradstep, .pb, .py…), over a file that is there. Variables start as they are now."""
+        (.gradstep, .pb, .py…), over a file that is there. Variables start as they are now. A
+        UserWarning says what the format does not keep."""
         document = self._document
         if self._runs.begun:
             now = variable_values(document.graph, self._runs.store)
             held = {name: Constant(np.array(array)) for name, array in now.items()}
             document = document.with_(initial={**document.initial, **held})
-        write(as_path(path), document)
+        found = as_path(path)
+        if lacks := left_out_sentence(os.path.basename(found), write_exported(found, document)):
+            warnings.warn(f"{lacks}\nhint: a .gradstep file has all of it", stacklevel=3)
 
     def _edit(self, document: Document) -> None:
         self._runs = self._runs.edited(Loaded(document, self._runs.loaded.functions))

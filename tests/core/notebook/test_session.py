@@ -283,7 +283,8 @@ def test_what_is_saved_opens_as_it_was(net: gradstep.Session, tmp_path: Path) ->
         np.testing.assert_array_equal(again.variables[name], value)
     assert again.run()["loss"] == net.run()["loss"]
     np.testing.assert_array_equal(again.variables["c"], net.variables["c"])
-    net.save(str(tmp_path / "net.pbtxt"))
+    with pytest.warns(UserWarning, match=r"net.pbtxt is without .*what is fed"):
+        net.save(str(tmp_path / "net.pbtxt"))
     assert gradstep.open(tmp_path / "net.pbtxt").operations["a"] == "Mul"
     error, _ = _note_of(lambda: net.save(tmp_path / "net.docx"))
     assert ".gradstep" in error.hint
