@@ -52,7 +52,7 @@ class Files(QObject):
     ) -> bool:
         """Show a file, asking which one if need be. limit: bytes of memory that it may take until
         the user is asked."""
-        if not self.may_leave():
+        if not (self._may_end_runs() if self._is_shown(path) else self.may_leave()):
             return False
         if path is None:
             path = ask_open(self._window, "open", "Open", file_filters.open_filter())
@@ -158,6 +158,12 @@ class Files(QObject):
         if answer is unsaved_dialog.Answer.SAVE:
             return self.save() and self._may_end_runs()
         return answer is unsaved_dialog.Answer.DISCARD and self._may_end_runs()
+
+    def _is_shown(self, path: Path | None) -> bool:
+        """Whether it is the file that is open, without an edit: opening it shows what it holds now,
+        which is what was asked for."""
+        workspace = self._workspace
+        return path is not None and path.absolute() == workspace.path and not workspace.has_edits
 
     def _may_end_runs(self) -> bool:
         """Whether what was trained here may go: it took no time, or the user says so."""

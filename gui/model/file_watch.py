@@ -41,7 +41,7 @@ class FileWatch(QObject):
             return
         self._arm()
         self._background.run(
-            lambda: look(path, known), lambda now: self._compare(path, now), lambda _: None
+            lambda: look(path, known), lambda now: self._compare(path, known, now), lambda _: None
         )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -49,9 +49,10 @@ class FileWatch(QObject):
             self._soon.start()
         return False
 
-    def _compare(self, path: Path, now: OnDisk) -> None:
+    def _compare(self, path: Path, known: OnDisk, now: OnDisk) -> None:
+        """known: what it held when it was looked at; what was written or read since is another."""
         workspace = self._workspace
-        if path == workspace.path and not workspace.is_saving:
+        if path == workspace.path and known is workspace.disk and not workspace.is_saving:
             workspace.notice_file(now)
             self.found.emit(workspace.found_on_disk)
 

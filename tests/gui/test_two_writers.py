@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton, QWidget
 
 from gradstep.core.document.document import CodeItem, CodeKind, Document
@@ -215,6 +216,26 @@ def test_own_saves_are_no_change(writer: Writer, path: Path) -> None:
         writer.watch.look()
         let_live(lambda: writer.found[-1:] == [None])
     assert set(writer.found) == {None}
+
+
+def test_what_was_seen_before_a_save_is_no_change(writer: Writer) -> None:
+    """The look began before, and ended after it."""
+    before = len(writer.found)
+    writer.watch.look()  # its answer waits for the loop of events
+    writer.write("mine")
+    assert writer.files.save()
+    QTest.qWait(50)
+    writer.watch.look()
+    let_live(lambda: len(writer.found) > before)
+    assert set(writer.found) == {None}
+    assert not writer.space.is_changed
+
+
+def test_opening_the_same_file_anew_asks_nothing(writer: Writer, path: Path) -> None:
+    gradstep_file.save(path, THEIRS)
+    assert writer.files.open(path)
+    let_live(lambda: writer.space.document.title == "theirs")
+    assert not writer.space.is_changed
 
 
 def test_keeping_mine(writer: Writer, path: Path) -> None:
