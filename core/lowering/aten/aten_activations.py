@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import (
     along_axis,
     rank,
@@ -123,7 +123,7 @@ def log_sigmoid_forward(site: Site, self: Tensor) -> list[Tensor]:
     return [log_sigmoid(site, self), site.constant(site.recorded(1))]
 
 
-@lower("threshold")
+@lower_as_given("threshold")
 def threshold(site: Site, self: Tensor, threshold: float, value: float) -> Tensor:
     above = call("Greater", self, scalar(self, threshold))
     return call("SelectV2", above, self, scalar(self, value))
