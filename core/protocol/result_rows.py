@@ -131,8 +131,8 @@ class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 class LostLoss(msgspec.Struct, frozen=True, kw_only=True):
     """What is differentiated and is no finite number, so that no difference of it says anything.
-    kind: "NaN" or "infinite"; node: the operation that gives that first; type: its op type. wrt: by what
-    it is differentiated."""
+    kind: "NaN" or "infinite"; node: the operation that gives that first; type: its op type. wrt: by
+    what it is differentiated."""
 
     name: str
     kind: str

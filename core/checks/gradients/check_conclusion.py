@@ -11,7 +11,7 @@ from gradstep.core.checks.gradients.gradient_sentences import clauses, lost_clau
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
-from gradstep.core.protocol.messages import CheckedExpectation, GradientTable, LostLoss
+from gradstep.core.protocol.messages import CheckedExpectation, GradientRow, GradientTable, LostLoss
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _EXPECTED = ", as the document expects"
