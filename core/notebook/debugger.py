@@ -16,7 +16,6 @@ from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.motion.legal_moves import require_near
 from gradstep.core.debug.motion.move_table import Moves
-from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError, error_text
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.suggestions import instead
@@ -95,7 +94,7 @@ class Debugger(Moves[Stop]):
         """Where it stands."""
         said, stop = report_stop(self._threads), self._threads.stop
         shown, error = stop_text(self._threads, said), stop.error
-        if error is None and said.reason == Reason.END:
+        if error is None and said.reason == "end":
             error = find_unfed(self._threads.session.program)
             shown += f"\n  waits: {error_text(error)}" if error is not None else ""
         return Stop(

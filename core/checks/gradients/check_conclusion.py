@@ -48,7 +48,7 @@ class Known:
 @dataclass(frozen=True)
 class Conclusion:
     """problems: those that were given and those of the gradients; what the document expects is no
-    error. text: one sentence, which begins with "passed" or "failed"."""
+    error. text: one sentence, which begins with "passed", "failed" or "nothing to check"."""
 
     passed: bool
     text: str
@@ -82,7 +82,10 @@ def conclusion(
         *_held(expectations),
     ]
     said = "; ".join(parts)
-    text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
+    if passed and table is None and not expectations:
+        text = "; ".join(["nothing to check: no gradients are asked for (--of)", *parts])
+    else:
+        text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
     return Conclusion(passed, text, (*given, *doubts))
 
 

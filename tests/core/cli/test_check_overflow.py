@@ -11,6 +11,7 @@ import pytest
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, SOURCE_LINE
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
@@ -83,3 +84,25 @@ def test_a_native_rule_is_not_accused_at_a_pole(cli: Cli, tmp_path: Path) -> Non
     said = json.loads(cli("check", path, "--json").out)
     texts = [p["text"] for p in said["problems"]]
     assert not [text for text in texts if "What 'Pow'" in text or "already" in text]
+
+
+def test_a_document_that_asks_for_nothing_does_not_pass(cli: Cli, tmp_path: Path) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        total(builder.constant(np.ones(2, np.float32)))
+    path = tmp_path / "a.gradstep"
+    gradstep_file.save(path, Document(builder.build()))
+    assert "nothing to check: no gradients are asked for" in cli("check", path).out
+
+
+def test_weights_that_a_program_detaches_are_named_with_the_line(cli: Cli, tmp_path: Path) -> None:
+    def detached(w: Tensor) -> Tensor:
+        cut = call("StopGradient", w)
+        told = {FOREIGN_OP: "aten.detach.default", SOURCE_LINE: "m2.py:60"}
+        return total(call("Square", w.builder.mark(cut, **told)))
+
+    path = document(tmp_path / "a.gradstep", [1.0, 2.0], detached)
+    found = cli("check", path, "--json").json
+    (problem,) = [p for p in found["problems"] if p["code"] == "unreached-variable"]
+    assert problem["severity"] == "warning"
+    assert problem["text"] == "1 trained weight gets no gradient: w: detach at m2.py:60"
