@@ -76,18 +76,32 @@ class RecordedRows:
         """Of what was there, and is not here."""
         op = anywhere(self._program.graph, pair.ref.op)
         phase: Phase = Phase.FORWARD if pair.of is None else Phase.BACKWARD
+        because = self._ends_at(pair) if creates else ""
         return ComparedNode(
             name=op.name,
             type=op.type,
             phase=phase.value,
             iteration=iteration,
             verdict="differs",
+            kind="semantics" if because else "",
+            because=because,
             left=SideResult(status="unavailable", text=why),
             right=side(Outcome((pair.wanted,)), 0, self._whose(pair)),
             differs=True,
             creates=creates,
             rule=self._remark(pair),
         )
+
+    def _ends_at(self, pair: Pair) -> str:
+        """Why it is None, as it is known of a tensor before it whose gradient is None as well; ""
+        where that is known of none."""
+        graph, there = self._program.forward, self._program.gradients
+        if pair.of is None or pair.of.op not in graph:
+            return ""
+        before = graph.ancestors([pair.of.op])
+        remarks = self._recorded.remarks.items()
+        ended = (why for name, why in remarks if name in before and TensorRef(name) not in there)
+        return next(ended, "")
 
     def _remark(self, pair: Pair) -> str:
         return "" if pair.of is None else self._recorded.remarks.get(pair.of.op, "")

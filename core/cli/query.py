@@ -10,13 +10,13 @@ from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.cli.output.query_text import query_object, query_text
 from gradstep.core.cli.output.said_problems import say_problems
-from gradstep.core.debug.breaks.expression_names import written_by_name
+from gradstep.core.debug.breaks.expression_names import find_mentions, written_by_name
 from gradstep.core.errors import error_text
 from gradstep.core.host.query_answers import find_moments
 from gradstep.core.host.whole_runs import make_runs
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.program_errors import find_errors
-from gradstep.core.program.runnable_part import drop_unfinished
+from gradstep.core.program.runnable_part import drop_unfinished, find_unfed
 from gradstep.core.protocol.messages import FindMoments
 from gradstep.core.protocol.vocabulary import WhichMoment
 
@@ -27,6 +27,12 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     loaded = load(args)
     program = drop_unfinished(derive(loaded.document, loaded.functions))
     say_problems(find_errors(program))
+    mentioned = [
+        program.gradients.get(ref, ref) if table == "grad" else ref
+        for table, ref in find_mentions(request.text)
+    ]
+    if mentioned and (unfed := find_unfed(program, mentioned)) is not None:
+        raise unfed  # it would be found nowhere, as it is computed nowhere
     session = make_runs(program, open_devices(args, app.devices(), loaded.document), args.runs)
     found = find_moments(session, request)
     data, texts, failed = query_object(found), [query_text(found)], session.stop.error

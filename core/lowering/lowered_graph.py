@@ -34,13 +34,13 @@ from gradstep.core.lowering.foreign_graph import (
 )
 from gradstep.core.lowering.gradient_source import GradientSource, gradient_source
 from gradstep.core.lowering.lowering_table import (
-    Lowering,
     LoweringTable,
     Site,
     UnloweredError,
     element_type,
     fixed,
 )
+from gradstep.core.lowering.short_floats import lower_as_computed
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.variable import TRAINABLE
 
@@ -232,7 +232,7 @@ class _GraphLowering:
         args = {name: self._argument(value) for name, value in node.args.items()}
         about = self._types, self._inner, self._outline, self._counts, self._iterations
         site = Site(node, self._builder, self._values, *about)
-        made = [self._own(tensor) for tensor in _given(lowering, site, args)]
+        made = [self._own(tensor) for tensor in lower_as_computed(lowering, site, args)]
         for tensor, told in zip(made, node.outputs, strict=False):
             _check(tensor, told)
         return made
@@ -361,10 +361,6 @@ def _in_one_line(error: Exception) -> str:
     if not isinstance(error, ValueError | TypeError | KeyError | IndexError):  # of odd arguments
         unforeseen("an operation could not be lowered", error)
     return f"{type(error).__name__}: {error}".partition("\n")[0]
-
-
-def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
-    return lowering(site, args)
 
 
 def _check(tensor: Tensor, told: ForeignTensor) -> None:

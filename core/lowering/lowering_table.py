@@ -63,6 +63,7 @@ class Site:
     outline: the same, of which nothing stays but the element types of what it gives.
     counts: whether what is in such a function has to know that number.
     iterations: these numbers, of the loops that it is in, the outermost first.
+    is_widened: whether its short floats have been cast to float32, to be rounded behind it.
     """
 
     node: ForeignNode
@@ -73,6 +74,7 @@ class Site:
     outline: Callable[[ForeignSubgraph, Sequence[Tensor]], list[DType]]
     counts: Callable[[ForeignSubgraph], bool] = lambda graph: False
     iterations: tuple[Tensor, ...] = ()
+    is_widened: bool = False
 
     @property
     def variant(self) -> str:
@@ -88,8 +90,9 @@ class Site:
         return self.node.outputs[index]
 
     def dtype(self, index: int = 0) -> DType:
-        """What the framework gives, as ours."""
-        return element_type(self.output(index).dtype)
+        """What the framework gives, as ours; while short floats are widened, float32 for them."""
+        told = element_type(self.output(index).dtype)
+        return DType.FLOAT32 if self.is_widened and told.is_short else told
 
     def shape(self, index: int = 0) -> tuple[int | None, ...]:
         """None for a size that may be any."""
@@ -138,13 +141,15 @@ def fixed(shape: Sequence[int | None]) -> tuple[int, ...]:
 @dataclass(frozen=True)
 class Lowering:
     """How one foreign operation is built; differs: where and why not just as the framework has it,
-    in words. draws: whether it draws at random, and what was drawn is drawn again."""
+    in words. draws: whether it draws at random, and what was drawn is drawn again. widens: whether
+    its operands are cast to float32 where they are shorter, and what it gives is rounded."""
 
     build: Build
     takes: frozenset[str]
     ignores: frozenset[str]
     differs: str = ""
     draws: bool = False
+    widens: bool = False
 
     def __call__(self, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
         """The tensors that it gives. Raises UnloweredError."""
@@ -162,9 +167,11 @@ def _is_nothing(value: Any) -> bool:
 class LoweringTable:
     """All lowerings of one framework, by name: "linear", or "max.dim" for one variant alone.
 
-    inner: of an operation's inner name, group 1 is what users call it."""
+    inner: of an operation's inner name, group 1 is what users call it. widens: what holds for an
+    operation that does not say it."""
 
-    def __init__(self, inner: str = "(.+)") -> None:
+    def __init__(self, inner: str = "(.+)", widens: bool = False) -> None:
+        self._widens = widens
         self._by_name: dict[str, Lowering] = {}
         self._inner = re.compile(inner)
 
@@ -179,15 +186,19 @@ class LoweringTable:
         ignores: Collection[str] = (),
         differs: str = "",
         draws: bool = False,
+        widens: bool | None = None,
     ) -> Callable[[B], B]:
         """Declare what builds these. ignores: arguments without a meaning for numbers."""
+        wide = self._widens if widens is None else widens
 
         def declare(build: B) -> B:
             takes = frozenset([*inspect.signature(build).parameters][1:])
             for name in names:
                 if name in self._by_name:
                     raise ValueError(f"{name} is declared twice")
-                self._by_name[name] = Lowering(build, takes, frozenset(ignores), differs, draws)
+                self._by_name[name] = Lowering(
+                    build, takes, frozenset(ignores), differs, draws, wide
+                )
             return build
 
         return declare

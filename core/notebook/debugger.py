@@ -16,7 +16,7 @@ from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.motion.legal_moves import require_near
 from gradstep.core.debug.motion.move_table import Moves
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import GradstepError, error_text
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.host.branch_answers import inject, manage
@@ -36,6 +36,7 @@ from gradstep.core.notebook.lasting_values import in_place_of
 from gradstep.core.notebook.moment_difference import Comparison
 from gradstep.core.notebook.tried_fix import Trial
 from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit
+from gradstep.core.program.runnable_part import find_unfed
 from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import CompareMoments, ManageBranches, RemedyInfo, TryEdit
 
@@ -50,7 +51,7 @@ class Stop:
     phase, node, op: of the next step: "forward", "backward" or "update", the forward operation that
             it belongs to, the operation that it executes; "" at the end of a run.
     text:   what the next step does.
-    error:  what failed, or what it waits for; else None.
+    error:  what failed, or what it waits for, as the rest of a run for a feed; else None.
     hit:    the operation that met a breakpoint, "" where none did.
     legal:  the moves that are possible now, by the names of the methods.
     """
@@ -93,6 +94,10 @@ class Debugger(Moves[Stop]):
     def stop(self) -> Stop:
         """Where it stands."""
         said, stop = report_stop(self._threads), self._threads.stop
+        shown, error = stop_text(self._threads, said), stop.error
+        if error is None and said.reason == "end":
+            error = find_unfed(self._threads.session.program)
+            shown += f"\n  waits: {error_text(error)}" if error is not None else ""
         return Stop(
             reason=said.reason,
             run=stop.run,
@@ -101,10 +106,10 @@ class Debugger(Moves[Stop]):
             node=stop.node,
             op=stop.op,
             text=said.text,
-            error=stop.error,
+            error=error,
             hit=stop.hit,
             legal=stop.legal,
-            _shown=stop_text(self._threads, said),
+            _shown=shown,
         )
 
     # -- moves ---------------------------------------------------------------------------------

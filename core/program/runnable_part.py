@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
@@ -41,6 +42,24 @@ def drop_unfinished(program: Program) -> Program:
         threads=threads,
         is_cut=True,
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
+    )
+
+
+def find_unfed(program: Program, asked: Iterable[TensorRef] = ()) -> GradstepError | None:
+    """What a program that was cut short waits for, where that is a feed; with `asked`, what the
+    first of these waits for, whatever the program runs."""
+    waits = find_waiting(program.graph, program.feeds)
+    names = [ref.op for ref in asked if ref.op in waits and ref not in program.feeds]
+    if not asked and program.is_cut:
+        names = [p.node for p in program.problems if p.code == "unfed"]
+    missing = next((waits[name] for name in names if not waits[name].input), None)
+    if missing is None:
+        return None
+    return GradstepError(
+        f"'{missing.node}' is not fed: what needs it waits",
+        kind="InvalidArgumentError",
+        node=missing.node,
+        hint="feed it a value",
     )
 
 

@@ -16,6 +16,7 @@ from gradstep.core.protocol.result_rows import (
     Explanation,
     GradientRow,
     LintFinding,
+    LostLoss,
     MomentRow,
     NodeCheck,
     PassInfo,
@@ -48,6 +49,7 @@ class GradientTable(Reply, frozen=True, kw_only=True):
     nodes: list[NodeCheck]
     second: list[CheckedTensor] = []  # through the whole graph
     unchecked: list[UncheckedNode] = []
+    lost: list[LostLoss] = []
     supports: Supported
     text: str
 

@@ -129,6 +129,18 @@ class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
     tensors: list[CheckedTensor] = []
 
 
+class LostLoss(msgspec.Struct, frozen=True, kw_only=True):
+    """What is differentiated and is no finite number, so that no difference of it says anything.
+    kind: "NaN" or "infinite"; node: the operation that gives that first; type: its op type. wrt: by
+    what it is differentiated."""
+
+    name: str
+    kind: str
+    node: str
+    type: str
+    wrt: list[str]
+
+
 class UncheckedNode(msgspec.Struct, frozen=True, kw_only=True):
     """An operation on the way of a gradient that is not checked by itself; `why` as the end of
     "it…"."""

@@ -180,6 +180,8 @@ def test_a_gradient_that_ends_is_said_where_it_ends() -> None:
     assert all(node.differs for node in ended)
     assert [node.name for node in ended if node.creates] == ["l/linear/BiasAdd"]
     assert found.first_divergence == "l/linear/BiasAdd"
+    assert "Neither rounding nor a known rule" not in found.text
+    assert "there is no gradient of that here" in found.text
 
 
 def test_a_backward_of_its_own_is_said() -> None:

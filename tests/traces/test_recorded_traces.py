@@ -222,6 +222,16 @@ def test_measure() -> None:
     assert apart(np.array([1e-9]), np.array([0.0]), 1.0) == pytest.approx(1e-9)
 
 
+@pytest.mark.parametrize("name", ["half_sums", "bfloat16_sums"])
+def test_short_floats_are_rounded_once(name: str) -> None:
+    """As PyTorch's kernels do, whose sums and numbers of Python are of float32."""
+    document = read(TRACES / f"{name}.gstrace")
+    assert document.recorded is not None
+    verdict = judge(TRACES / f"{name}.gstrace")
+    assert not verdict.unlowered
+    assert verdict.worst <= document.recorded.epsilon, verdict.off
+
+
 def test_short_floats_stay_short() -> None:
     document = read(TRACES / "bfloat16.gstrace")
     assert document.recorded is not None

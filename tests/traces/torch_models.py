@@ -1040,6 +1040,67 @@ class CustomOp(Linear):
         return self.m(twice(self.l(x)).tanh())
 
 
+class HiddenRows(nn.Module):
+    """Attention in which a query sees no key at all."""
+
+    def __init__(self):
+        super().__init__()
+        self.p, self.m = nn.Linear(8, 24), nn.MultiheadAttention(8, 2, batch_first=True)
+        seen = torch.ones(5, 5, dtype=torch.bool).tril()
+        seen[0] = False
+        self.register_buffer("seen", seen)
+
+    def forward(self, x):
+        q, k, v = (t.view(2, 5, 2, 4).transpose(1, 2) for t in self.p(x).chunk(3, -1))
+        added = torch.zeros(5, 5).masked_fill(~self.seen, -torch.inf)
+        a = F.scaled_dot_product_attention(q, k, v, attn_mask=self.seen)
+        b = F.scaled_dot_product_attention(q, k, v * 2, attn_mask=added)
+        soft = torch.ops.aten._safe_softmax(self.p(x)[:, :, :5] + added, -1)
+        mixed = (a + b).transpose(1, 2).reshape(2, 5, 8)
+        return torch.cat([mixed + self.m(mixed, x, x)[0], soft], -1)
+
+
+class ShortSums(nn.Module):
+    """Numbers of Python that no short float has, and sums that go beyond all of float16."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.rand(64) + 0.5)
+        self.norm = nn.LayerNorm(64)
+
+    def forward(self, x):
+        h = self.w * x
+        wide = (h * 200.3).pow(2).clamp(max=40000)
+        return torch.stack(
+            [
+                (h * 0.1).float().sum(),
+                (h / 1e5).float().sum(),
+                (h - 0.3).float().sum(),
+                (1.7 - h).float().sum(),
+                h.add(x, alpha=0.3).float().sum(),
+                h.pow(1.3).float().sum(),
+                torch.addcmul(h, h, x, value=0.7).float().sum(),
+                wide.mean().float() * 1e-3,
+                wide.mean(0).float() * 1e-3,
+                (wide * 0.01).sum().float() * 1e-3,
+                h.var().float(),
+                (h * 100.1).norm().float(),
+                h.logsumexp(0).float(),
+                h.softmax(0).square().float().sum(),
+                self.norm(h * 100).square().float().sum() * 0.01,
+                h.cumsum(0).float().sum() * 1e-3,
+                h[:9].prod().float(),
+                F.gelu(h).float().sum(),
+                h.std().float(),
+            ]
+        )
+
+
+def scaled_loss(out):
+    """As a GradScaler scales it."""
+    return (out.half() * 0.01).mean() * 65536.0
+
+
 def ids(rows=2, length=6, words=11):
     return torch.randint(1, words, (rows, length))
 
@@ -1133,6 +1194,10 @@ def cases():
         "selected": Case(Selected, x4),
         "names": Case(Named, {"x": x4, "bias": torch.randn(4)}, lambda out: out),
         "solved": Case(Solved, x4),
+        "hidden_rows": Case(HiddenRows, torch.randn(2, 5, 8)),
+        "half_sums": Case(lambda: ShortSums().half(), torch.rand(64).half() + 0.5, scaled_loss),
+        "bfloat16_sums": Case(lambda: ShortSums().bfloat16(), torch.rand(64).bfloat16() + 0.5,
+                              scaled_loss),
         "bfloat16": Case(lambda: Detached().to(torch.bfloat16), x4.bfloat16()),
         "partly": Case(Partly, x4),
         "custom_op": Case(CustomOp, x4),

@@ -64,11 +64,14 @@ def judge(
     wide: np.ndarray | None,
     numeric: NumericGradient,
     noise: Callable[[], np.ndarray],
+    short: str = "",
 ) -> CheckResult:
     """analytic: the gradient as the graph computes it; wide: the same in float64; noise: how far
-    float32's rounding may carry it, asked for only where `analytic` and `wide` part."""
+    float32's rounding may carry it, asked for only where `analytic` and `wide` part. short: the
+    element type shorter than float32 in which something on the way is held, if one is: what is
+    right in float64 may overflow there, and underflow."""
     with np.errstate(all="ignore"):  # infinities and NaN are among what is judged
-        return _judged(analytic, wide, numeric, noise)
+        return _judged(analytic, wide, numeric, noise, short)
 
 
 def attribute_to(
@@ -87,11 +90,27 @@ def attribute_to(
     return replace(made, why=why)
 
 
+def leave_out_poles(
+    found: CheckResult, gradient: np.ndarray | None, numeric: NumericGradient
+) -> CheckResult:
+    """`found`, of a rule that is known to be right: where it gives no finite number, as 0 times an
+    infinite slope, no difference can be held against it."""
+    if found.verdict is not Verdict.WRONG or gradient is None:
+        return found
+    shown = np.asarray(gradient, np.float64)
+    ranks = np.zeros(numeric.value.shape, int)
+    for index, verdict in found.verdicts.items():
+        pole = verdict is Verdict.WRONG and not np.isfinite(shown[index])
+        ranks[index] = _RANK[Verdict.KINK if pole else verdict]
+    return _finding(shown, shown, ranks, numeric)
+
+
 def _judged(
     analytic: np.ndarray | None,
     wide: np.ndarray | None,
     numeric: NumericGradient,
     noise: Callable[[], np.ndarray],
+    held: str,
 ) -> CheckResult:
     if wide is None or analytic is None:
         shown = np.zeros_like(numeric.value)
@@ -103,11 +122,13 @@ def _judged(
     ranks = np.where(kink, _RANK[Verdict.KINK], np.where(right, 0, _RANK[Verdict.WRONG]))
     shown = np.asarray(analytic, np.float64)
     off = numeric.looked_at & (right | kink) & ~_close(shown, wide)
-    if off.any():
+    if off.any() and held:
+        ranks = np.where(off, _RANK[Verdict.FLOAT32], ranks)
+    elif off.any():
         explained = _explained(shown, wide, noise(), short)
         rounded = np.where(explained, _RANK[Verdict.FLOAT32], _RANK[Verdict.WRONG])
         ranks = np.where(off, rounded, ranks)
-    kind = analytic.dtype.name if short else "float32"
+    kind = held or (analytic.dtype.name if short else "float32")
     return _finding(shown, shown, ranks, numeric, kind)
 
 
@@ -206,12 +227,16 @@ def _words(
     place = f" at index {list(index)}" if index else ""
     low, high, slope = (float(a[index]) for a in (numeric.low, numeric.high, numeric.value))
     shown = "None" if value is None else f"{value:.6g}"
+    if verdict is Verdict.KINK and not np.isfinite(value or 0.0) and np.isfinite(slope):
+        return f"{shown}{place}, of which differences say nothing"
     if verdict is Verdict.KINK:
         if not np.isfinite(slope):
             return f"a kink{place}: there are no values on both sides to take a slope from"
         return f"a kink{place}: the slope is {low:.6g} on one side and {high:.6g} on the other"
     if verdict is Verdict.FLOAT32:
-        return f"{kind}'s limit{place}: right in float64, and off by {difference:.3g} in {kind}"
+        off = f"off by {difference:.3g}" if np.isfinite(difference) else shown
+        off = "0" if value == 0 else off
+        return f"{kind}'s limit{place}: right in float64, and {off} in {kind}"
     if verdict in (Verdict.WRONG, Verdict.DEFECT):
         word = "wrong" if verdict is Verdict.WRONG else "a defect of TensorFlow's own"
         return f"{word}{place}: {shown}, but {slope:.6g} by {numeric.method}"

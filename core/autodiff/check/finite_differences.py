@@ -18,6 +18,7 @@ from gradstep.core.graph.number_kinds import kind_of
 _EPS = float(np.finfo(np.float64).eps)
 # Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).
 _STEP = _EPS ** (1 / 3)
+_SWALLOWS = 1e-3 * _STEP / _EPS  # of such a value a step is few last digits
 _SHORTER = 16.0  # by so much shorter a step tells a kink, where the sides still part, from a bend
 
 CENTRAL, COMPLEX = "central differences", "complex step"  # methods
@@ -180,9 +181,20 @@ def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
 
 
 def _changed(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
-    """The sum of the magnitudes of what moved."""
+    """The sum of the magnitudes of what moved, or is so large that it could swallow the step."""
     pairs = list(zip(before, after, strict=True))
-    return float(sum(np.sum(np.where(a != b, np.abs(a) + np.abs(b), 0.0)) for a, b in pairs))
+    return float(
+        sum(
+            np.sum(
+                np.where(
+                    (a != b) | (np.isfinite(a) & (np.abs(a) > _SWALLOWS)),
+                    np.abs(a) + np.abs(b),
+                    0.0,
+                )
+            )
+            for a, b in pairs
+        )
+    )
 
 
 def _same(sharp: np.ndarray, value: np.ndarray, noise: np.ndarray, kink: np.ndarray) -> bool:

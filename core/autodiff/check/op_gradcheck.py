@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attribute_to, find_worst
+from gradstep.core.autodiff.check.check_result import (
+    CheckResult,
+    Verdict,
+    attribute_to,
+    find_worst,
+    leave_out_poles,
+)
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
 from gradstep.core.autodiff.check.telling_cotangents import Cotangents, find_telling
@@ -139,6 +145,8 @@ def _check_for(
     found = examine(evaluate, graph, local, point, functions, most, held)
     name = gradient_name(op, request.overrides) if vjp is None else vjp.name
     settled = attribute_defects(op, request, {i: found[holes[i]] for i in floats})
+    if name == op.type:
+        settled = {i: _without_poles(e) for i, e in settled.items()}
     check = _check(op, name, settled, cotangents)
     if not second_order:
         return check
@@ -165,6 +173,10 @@ def attribute_defects(
                 finding = attribute_to(defect, e.finding, e.own, e.numeric)
                 settled[i] = replace(e, finding=finding)
     return settled
+
+
+def _without_poles(e: Examined) -> Examined:
+    return replace(e, finding=leave_out_poles(e.finding, e.own, e.numeric))
 
 
 def _check(

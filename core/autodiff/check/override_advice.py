@@ -35,11 +35,13 @@ def find_repeated_factor(
 
 
 def explain_check(check: LocalCheck, arriving: str, factor: str, fix: str, unlike: str = "") -> str:
-    """What is wrong, in sentences. arriving: the gradient that arrives, in notation. unlike: one of
+    """What is wrong, in sentences. arriving: the gradient that arrives, in notation, which the
+    writer of an override may have missed; "" for a native rule. unlike: one of
     those, for which other one it was checked, and why."""
     if check.agrees:
         return f"The gradient '{check.gradient}' agrees with finite differences at {check.node}."
-    sentences = [f"At {check.node}, grad is already {arriving}.", *([unlike] if unlike else [])]
+    already = f", grad is already {arriving}." if arriving else ":"
+    sentences = [f"At {check.node}{already}", *([unlike] if unlike else [])]
     if factor:
         sentences.append(f"Multiplying by {factor} again counts it twice.")
     else:

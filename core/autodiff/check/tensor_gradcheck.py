@@ -20,6 +20,8 @@ from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, add_draw
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -55,12 +57,19 @@ def examine(
     )
     numeric = measure_gradients(evaluate, graph, request, point, most)
 
+    short = find_short(graph)
     noise = partial(estimate_rounding_noise, evaluate, graph, request, point, functions, held)
     found: dict[TensorRef, Examined] = {}
     for ref, n in numeric.items():
-        finding = judge(own[ref], wide[ref], n, partial(noise, ref))
+        finding = judge(own[ref], wide[ref], n, partial(noise, ref), short)
         found[ref] = Examined(own[ref], wide[ref], n, finding)
     return found
+
+
+def find_short(graph: Graph) -> str:
+    """The element type shorter than float32 that something of `graph` is cast to; "" if none."""
+    kinds = (value for op in within(graph) for value in op.attrs.values())
+    return next((kind.value for kind in kinds if isinstance(kind, DType) and kind.is_short), "")
 
 
 def request_second_order(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
+from gradstep.core.autodiff.explain.why_answer import WhyAnswer
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.document.requests import requests, trained_variables
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, SOURCE_LINE
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.variable import TRAINABLE
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 
@@ -34,9 +37,16 @@ def find_unreached_variables(x: Examined) -> Iterator[Finding]:
         for ref in request.wrt:
             if all(ref not in one.gradients for one in derived.values()):
                 missing.setdefault(ref, derived[request.of])
+    cut: dict[str, list[TensorRef]] = {}
     for ref, one in islice(missing.items(), _EXPLAINED):
         if ref.op in x.graph and not _has_one_elsewhere(x, ref):
-            yield from _finding(x, ref, one)
+            why = _why(x, ref, one)
+            if not _is_meant(x, why):
+                yield _finding(x, ref, why)
+            elif _is_detached(x, ref, why):
+                cut.setdefault(why.node or "", []).append(ref)
+    for name, refs in cut.items():
+        yield _detached(x, name, refs)
 
 
 def _is_opaque(x: Examined) -> bool:
@@ -50,14 +60,38 @@ def _has_one_elsewhere(x: Examined, ref: TensorRef) -> bool:
     return run is not None and not {str(ref), ref.short}.isdisjoint(run.gradients)
 
 
-def _finding(x: Examined, ref: TensorRef, one: Differentiation) -> Iterator[Finding]:
+def _why(x: Examined, ref: TensorRef, one: Differentiation) -> WhyAnswer:
     whole = flatten_loops(x.document.graph)
     of = find_reached(whole, ref, one.of)
-    why = explain_none(*unroll_loops(x.program.forward, one), of, ref, whole)
+    return explain_none(*unroll_loops(x.program.forward, one), of, ref, whole)
+
+
+def _is_meant(x: Examined, why: WhyAnswer) -> bool:
     ends = x.graph.operations.get(why.node or "")
-    if why.cause in _MEANT or (ends is not None and ends.type in _STOPS):
-        return
+    return why.cause in _MEANT or (ends is not None and ends.type in _STOPS)
+
+
+def _is_detached(x: Examined, ref: TensorRef, why: WhyAnswer) -> bool:
+    """Whether a program cut it off, far from where it says what is trained."""
+    ends = x.graph.operations.get(why.node or "")
+    is_foreign = ends is not None and FOREIGN_OP in ends.attrs and ends.type in _STOPS
+    return is_foreign and x.graph[ref.op].attrs.get(TRAINABLE, True) is not False
+
+
+def _detached(x: Examined, name: str, refs: Sequence[TensorRef]) -> Finding:
+    """One finding for all that is cut off at one place."""
+    end = x.graph[name].attrs
+    what, line = str(end[FOREIGN_OP]).split(".")[1], end.get(SOURCE_LINE, name)
+    weights = "1 trained weight gets" if len(refs) == 1 else f"{len(refs)} trained weights get"
+    named = ", ".join(ref.short for ref in refs)
+    text = f"{weights} no gradient: {named}: {what} at {line}"
+    return Finding(name, text, "train them without it, or say that they are not trained")
+
+
+def _finding(x: Examined, ref: TensorRef, why: WhyAnswer) -> Finding:
     trained = any(ref in trained_variables(x.document, o) for o in x.document.optimizers)
     comes = "so no optimizer ever changes it" if trained else "so what reads it gets None"
     fix = "let the loss be computed from it, or do not ask for it"
-    yield Finding(ref.op, f"{why.text.rstrip('.')}; {comes}", fix, "warning" if trained else "info")
+    return Finding(
+        ref.op, f"{why.text.rstrip('.')}; {comes}", fix, "warning" if trained else "info"
+    )

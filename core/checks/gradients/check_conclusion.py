@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from gradstep.core.autodiff.check.check_result import Verdict
-from gradstep.core.checks.gradients.gradient_sentences import EXPECTED, clauses, sentence
+from gradstep.core.checks.gradients.gradient_sentences import (
+    EXPECTED,
+    clauses,
+    lost_clause,
+    sentence,
+)
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.graph.problems import RECORDED_GRADIENT, Problem, Severity
-from gradstep.core.protocol.messages import CheckedExpectation, GradientTable
+from gradstep.core.protocol.messages import CheckedExpectation, GradientRow, GradientTable, LostLoss
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
 _SEVERITIES = {"error": "error", "warning": "warning", "info": "remark"}
@@ -46,7 +52,7 @@ class Known:
 @dataclass(frozen=True)
 class Conclusion:
     """problems: those that were given and those of the gradients; what the document expects is no
-    error. text: one sentence, which begins with "passed" or "failed"."""
+    error. text: one sentence, which begins with "passed", "failed" or "nothing to check"."""
 
     passed: bool
     text: str
@@ -70,9 +76,20 @@ def conclusion(
     )
     unchanged = [new for new, old in zip(given, found, strict=True) if new is old]
     failing = [f"it fails{EXPECTED}"] if len(unchanged) < len(found) else []
-    counts = [*_others(unchanged, known), *_counts(unchanged)]
-    said = "; ".join([*gradients, *counts, *failing, *_held(expectations)])
-    text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
+    lost = () if table is None else table.lost
+    parts = [
+        *(f"{lost_clause(x)}{EXPECTED if _is_expected(x, known) else ''}" for x in lost),
+        *gradients,
+        *_others(unchanged, known),
+        *_counts(unchanged),
+        *failing,
+        *_held(expectations),
+    ]
+    said = "; ".join(parts)
+    if passed and table is None and not expectations:
+        text = "; ".join(["nothing to check: no gradients are asked for (--of)", *parts])
+    else:
+        text = f"{'passed' if passed else 'failed'}: {said or 'no problems'}"
     return Conclusion(passed, text, (*given, *doubts))
 
 
@@ -85,6 +102,14 @@ def _expected(problem: Problem, known: Known) -> Problem:
 def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
     """Gradients that the numbers do not support, at the nodes that make them; a warning where
     what was asked for is right all the same, and not only as small as it is, or expected."""
+    for lost in table.lost:
+        if not _is_expected(lost, known):
+            fix = "gradstep why says how that comes, and what helps"
+            yield Problem(lost.node, "gradient-check", lost_clause(lost), fix)
+    if beyond := [row for row in table.rows if row.text and _is_beyond(row)]:
+        names = ", ".join(dict.fromkeys(row.name for row in beyond))
+        text = f"not finite, though right in float64: the gradient of {names}"
+        yield Problem("", "gradient-check", text, "gradstep why says where that begins")
     wrong = [row.name for row in table.rows if row.verdict == Verdict.WRONG.value]
     unexpected = any(name not in known.gradients for name in wrong)
     blamed = False
@@ -99,6 +124,16 @@ def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
         severity = "error" if unexpected or not wrong else "warning"
         found = clauses(table.rows, table.nodes, table.second, known.gradients)
         yield Problem("", "gradient-check", " ".join(map(sentence, found)), severity=severity)
+
+
+def _is_expected(lost: LostLoss, known: Known) -> bool:
+    """Whether the document says what its gradients are, which is NaN as well."""
+    return known.gradients.issuperset(lost.wrt)
+
+
+def _is_beyond(row: GradientRow) -> bool:
+    """Whether it overflows where its right value does not."""
+    return row.verdict == Verdict.FLOAT32.value and not isfinite(row.analytic or 0.0)
 
 
 def _others(problems: Sequence[Problem], known: Known) -> Iterator[str]:

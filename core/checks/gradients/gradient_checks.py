@@ -10,8 +10,9 @@ from msgspec import structs
 
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.autodiff.check.gradcheck import Check, Gradients, check_gradients
-from gradstep.core.checks.gradients.gradient_sentences import said
+from gradstep.core.checks.gradients.gradient_sentences import said, told
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.checks.gradients.lost_losses import lost_losses
 from gradstep.core.checks.gradients.node_checks import check_tensor, node_check, node_checks
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.errors import GradstepError
@@ -42,6 +43,16 @@ def gradient_table(
             kind="ValueError",
             hint="choose what to differentiate, and with respect to what",
         )
+    with np.errstate(all="ignore"):  # what overflows is told in words
+        lost = lost_losses(evaluate, here)
+        if lost:
+            return GradientTable(
+                rows=[], nodes=[], lost=lost, supports="neither", text=" ".join(map(told, lost))
+            )
+        return _table(evaluate, here, second_order)
+
+
+def _table(evaluate: Evaluator, here: Situation, second_order: bool) -> GradientTable:
     graph = here.differentiated
     held = None if here.imported is None else here.imported.gradients
     check = check_gradients(
@@ -93,6 +104,7 @@ def _joined(here: Sequence[Situation], tables: Sequence[GradientTable]) -> Gradi
         nodes=[*{node.node: node for table in reversed(tables) for node in table.nodes}.values()],
         second=[tensor for table in tables for tensor in table.second],
         unchecked=[*{one.node: one for table in tables for one in table.unchecked}.values()],
+        lost=[one for table in tables for one in table.lost],
         supports=_together(supported),
         text=" ".join(f"{loss}: {table.text}" for loss, table in zip(losses, tables, strict=True)),
     )
@@ -108,7 +120,8 @@ def table_of_node(
     evaluate: Evaluator, here: Situation, name: str, second_order: bool = False
 ) -> GradientTable:
     """One node alone, whether a gradient is asked for or not. Raises GradstepError."""
-    check = node_check(evaluate, here, name, second_order)
+    with np.errstate(all="ignore"):
+        check = node_check(evaluate, here, name, second_order)
     supports: Supported = "native" if check.agrees else "neither"
     return _with_remark(
         GradientTable(rows=[], nodes=[check], supports=supports, text=check.text), here

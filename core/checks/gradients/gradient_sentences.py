@@ -6,7 +6,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.name_list import name_list
-from gradstep.core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
+from gradstep.core.protocol.messages import (
+    CheckedTensor,
+    GradientRow,
+    LostLoss,
+    NodeCheck,
+    UncheckedNode,
+)
 from gradstep.core.protocol.vocabulary import Supported
 
 EXPECTED = ", as the document expects"
@@ -43,6 +49,16 @@ def said(
         *_left_out(unchecked),
     ]
     return " ".join(filter(None, sentences))
+
+
+def told(lost: LostLoss) -> str:
+    """That there is nothing to check, and where to look."""
+    return f"{sentence(lost_clause(lost))} Differences of it say nothing: ask why it is."
+
+
+def lost_clause(lost: LostLoss) -> str:
+    first = "" if lost.node == lost.name else f", first at {lost.node} ({lost.type})"
+    return f"the loss {lost.name} is {lost.kind}{first}"
 
 
 def clauses(

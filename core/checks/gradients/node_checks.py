@@ -236,7 +236,8 @@ def _explained(met: _Met, check: LocalCheck) -> tuple[str, str]:
     if check.agrees:
         return fix, _plainly(check)
     factor = find_repeated_factor(check, names, met.inputs, cotangent)
-    return fix, explain_check(check, met.arriving, factor, fix, _unlike(met, check))
+    arriving = "" if check.gradient == met.op.type else met.arriving
+    return fix, explain_check(check, arriving, factor, fix, _unlike(met, check))
 
 
 def _unlike(met: _Met, check: LocalCheck) -> str:

@@ -44,7 +44,8 @@ def to_numpy(document: Document) -> bytes:
     script = _Script(document)
     body = [*script.lines()]
     used = own.helpers(script.items)
-    parts = [head(document), "", "import types", "", "import numpy as np", ""]
+    wide = ["import ml_dtypes  # NumPy's bfloat16"] if any("bfloat16" in x for x in body) else []
+    parts = [head(document), "", "import types", "", *wide, "import numpy as np", ""]
     parts += ['np.seterr(all="ignore")', *used_helpers(body), *used]
     parts += [*own.sources(document, script.operations, script.items, WHAT), "", *body]
     return ("\n".join(parts) + "\n").encode()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import (
     along_axis,
     rank,
@@ -123,7 +124,7 @@ def log_sigmoid_forward(site: Site, self: Tensor) -> list[Tensor]:
     return [log_sigmoid(site, self), site.constant(site.recorded(1))]
 
 
-@lower("threshold")
+@lower_as_given("threshold")
 def threshold(site: Site, self: Tensor, threshold: float, value: float) -> Tensor:
     above = call("Greater", self, scalar(self, threshold))
     return call("SelectV2", above, self, scalar(self, value))
@@ -153,12 +154,19 @@ def log_softmax(site: Site, self: Tensor, dim: int, dtype: ElementType | None = 
     return _on_last_axis("LogSoftmax", to_result(site, wanted(site, dtype, self)), dim)
 
 
-@lower("_safe_softmax", differs="a row of -inf gives 0 in PyTorch; a trace with one is not lowered")
+@lower("_safe_softmax")
 def safe_softmax(site: Site, self: Tensor, dim: int, dtype: ElementType | None = None) -> Tensor:
-    known = site.value_of(self)
-    if known is not None and np.isneginf(known).all(axis=dim).any():
-        raise UnloweredError("a row of -inf")
-    return softmax(site, self, dim, dtype)
+    x = to_result(site, wanted(site, dtype, self))
+    return with_hidden_rows(x, dim, lambda seen: _on_last_axis("Softmax", seen, dim))
+
+
+def with_hidden_rows(x: Tensor, dim: int, soft: Callable[[Tensor], Tensor]) -> Tensor:
+    """`soft` of x along an axis, where a row of nothing but -inf gives zeros, and zeros come back
+    to it."""
+    masked = call("Equal", x, scalar(x, -math.inf))
+    hidden = call("All", masked, np.array([dim % rank(x)], np.int32), keep_dims=True)
+    seen = call("SelectV2", hidden, scalar(x, 0), x)
+    return call("SelectV2", hidden, scalar(x, 0), soft(seen))
 
 
 def _on_last_axis(type: str, x: Tensor, dim: int) -> Tensor:

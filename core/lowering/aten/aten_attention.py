@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.lowering.aten.aten_activations import with_hidden_rows
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import dims, ints, rank, reshape, scalar, size_at
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
@@ -17,7 +18,6 @@ from gradstep.core.ops.build.builder import Tensor, call
     "scaled_dot_product_attention",
     "_scaled_dot_product_flash_attention_for_cpu",
     "_scaled_dot_product_attention_math",
-    differs="a row that is masked whole gives 0 in PyTorch; a trace with one is not lowered",
 )
 def attention(
     site: Site,
@@ -30,7 +30,8 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> list[Tensor]:
-    """softmax(q kᵀ · scale + mask) v; with enable_gqa several queries share a key."""
+    """softmax(q kᵀ · scale + mask) v, and 0 of a row that is masked whole, but where PyTorch gave
+    NaN of it, as older ones do; with enable_gqa several queries share a key."""
     if dropout_p:
         raise UnloweredError("dropout inside of attention: its mask was not recorded")
     if enable_gqa:
@@ -40,8 +41,12 @@ def attention(
     if is_causal:
         scores = call("AddV2", scores, site.constant(_causal(scores)))
     if attn_mask is not None:
-        scores = call("AddV2", scores, _as_scores(site, attn_mask, scores))
-    mixed = call("BatchMatMulV2", call("Softmax", scores), value)
+        scores = call("AddV2", scores, _as_scores(attn_mask, scores))
+    if attn_mask is None or _gave_nan(site):
+        shares = call("Softmax", scores)
+    else:
+        shares = with_hidden_rows(scores, -1, lambda seen: call("Softmax", seen))
+    mixed = call("BatchMatMulV2", shares, value)
     rest = range(1, len(site.node.outputs))
     return [mixed, *(site.constant(site.recorded(i)) for i in rest)]
 
@@ -62,13 +67,13 @@ def _causal(scores: Tensor) -> np.ndarray:
     return np.where(allowed, 0.0, -np.inf).astype(scores.dtype.numpy)
 
 
-def _as_scores(site: Site, mask: Tensor, scores: Tensor) -> Tensor:
+def _gave_nan(site: Site) -> bool:
+    value = site.output().value
+    return value is not None and bool(np.isnan(value).any())
+
+
+def _as_scores(mask: Tensor, scores: Tensor) -> Tensor:
     """True where a key may be seen; or what is added to the scores."""
-    known = site.value_of(mask)
-    if known is not None:
-        hidden = ~known if known.dtype == bool else np.isneginf(known)
-        if hidden.size and hidden.all(axis=-1).any():
-            raise UnloweredError("a row of attention that is masked whole")
     if mask.dtype is not DType.BOOL:
         return mask
     return call("SelectV2", mask, scalar(scores, 0), scalar(scores, -np.inf))

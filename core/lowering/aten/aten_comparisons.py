@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import as_operands, cast, promoted, scalar
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
@@ -36,7 +36,7 @@ def _compare(type: str) -> Build:
 
 
 for _name, _type in _COMPARE.items():
-    lower(_name)(_compare(_type))
+    lower_as_given(_name)(_compare(_type))
 
 
 def _logical(type: str) -> Build:
@@ -56,38 +56,38 @@ def _bitwise(logical: str, bitwise: str) -> Build:
 
 
 for _name, (_bools, _bits) in _LOGIC.items():
-    lower(f"logical_{_name}")(_logical(_bools))
-    lower(f"bitwise_{_name}", f"__{_name}__")(_bitwise(_bools, _bits))
+    lower_as_given(f"logical_{_name}")(_logical(_bools))
+    lower_as_given(f"bitwise_{_name}", f"__{_name}__")(_bitwise(_bools, _bits))
 
 
-@lower("isnan")
+@lower_as_given("isnan")
 def isnan(site: Site, self: Tensor) -> Tensor:
     return call("IsNan", self)
 
 
-@lower("isinf")
+@lower_as_given("isinf")
 def isinf(site: Site, self: Tensor) -> Tensor:
     return call("IsInf", self)
 
 
-@lower("isfinite")
+@lower_as_given("isfinite")
 def isfinite(site: Site, self: Tensor) -> Tensor:
     return call("IsFinite", self)
 
 
-@lower("where")
+@lower_as_given("where")
 def where(site: Site, condition: Tensor, self: Any = None, other: Any = None) -> Tensor:
     dtype = site.dtype()
     return call("SelectV2", cast(condition, DType.BOOL), *as_operands(dtype, self, other))
 
 
-@lower("masked_fill")
+@lower_as_given("masked_fill")
 def masked_fill(site: Site, self: Tensor, mask: Tensor, value: Any) -> Tensor:
     filling = cast(value, self.dtype) if isinstance(value, Tensor) else scalar(self, value)
     return call("SelectV2", mask, filling, self)
 
 
-@lower("fill")
+@lower_as_given("fill")
 def fill(site: Site, self: Tensor, value: Any) -> Tensor:
     filling = cast(value, self.dtype) if isinstance(value, Tensor) else scalar(self, value)
     return call(

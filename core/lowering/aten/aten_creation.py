@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import cast
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
@@ -14,7 +14,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 _LOOK = ("size", "self", "dtype", "memory_format", "n", "m")
 
 
-@lower(
+@lower_as_given(
     "zeros",
     "zeros_like",
     "new_zeros",
@@ -33,7 +33,7 @@ def filled(site: Site) -> Tensor:
     return site.constant(np.full(site.sizes(), value, site.dtype().numpy))
 
 
-@lower("full", "full_like", "new_full", "scalar_tensor", ignores=_LOOK)
+@lower_as_given("full", "full_like", "new_full", "scalar_tensor", ignores=_LOOK)
 def full(site: Site, fill_value: Any = None, s: Any = None) -> Tensor:
     value = fill_value if fill_value is not None else s
     if isinstance(value, Tensor):
@@ -42,7 +42,7 @@ def full(site: Site, fill_value: Any = None, s: Any = None) -> Tensor:
     return site.constant(np.full(site.sizes(), value, site.dtype().numpy))
 
 
-@lower("arange", "range", ignores=("dtype",))
+@lower_as_given("arange", "range", ignores=("dtype",))
 def arange(site: Site, end: Any = None, start: Any = 0, step: Any = 1) -> Tensor:
     dtype = site.dtype().numpy
     if any(isinstance(x, Tensor) for x in (start, end, step)):
@@ -50,12 +50,12 @@ def arange(site: Site, end: Any = None, start: Any = 0, step: Any = 1) -> Tensor
     return site.constant((start + step * np.arange(site.sizes()[0])).astype(dtype))
 
 
-@lower("linspace", ignores=("dtype",))
+@lower_as_given("linspace", ignores=("dtype",))
 def linspace(site: Site, start: float, end: float, steps: int) -> Tensor:
     return site.constant(np.linspace(start, end, steps).astype(site.dtype().numpy))
 
 
-@lower("eye", "tril_indices", "triu_indices", ignores=(*_LOOK, "row", "col", "offset"))
+@lower_as_given("eye", "tril_indices", "triu_indices", ignores=(*_LOOK, "row", "col", "offset"))
 def recorded_table(site: Site) -> Tensor:
     """Of numbers alone, so what came is what always comes."""
     return site.constant(site.recorded())

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.number_kinds import limits_of
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import (
     as_operands,
     cast,
@@ -87,7 +87,7 @@ def _same(name: str, type: str) -> Build:
 
 
 for _name, _type in SAME.items():
-    lower(_name)(_same(_name, _type))
+    lower_as_given(_name)(_same(_name, _type))  # the kernels round once
 
 
 @lower("round.decimals")
@@ -98,12 +98,12 @@ def round_to(site: Site, self: Tensor, decimals: int = 0) -> Tensor:
     return flat(call(few, call("Rint", call(many, self, by)), by), self)
 
 
-@lower("detach")
+@lower_as_given("detach")
 def detach(site: Site, self: Tensor) -> Tensor:
     return call("StopGradient", self)
 
 
-@lower(
+@lower_as_given(
     "alias",
     "clone",
     "contiguous",
@@ -117,13 +117,15 @@ def identity(site: Site, self: Tensor) -> Tensor:
     return call("Identity", self)
 
 
-@lower("_to_copy", "to", "type_as", "_cast_Float", ignores=("copy", "memory_format", "other"))
+@lower_as_given(
+    "_to_copy", "to", "type_as", "_cast_Float", ignores=("copy", "memory_format", "other")
+)
 def convert(site: Site, self: Tensor, dtype: ElementType | None = None) -> Tensor:
     found = to_result(site, self)
     return found if found is not self else call("Identity", self)
 
 
-@lower("relu")
+@lower_as_given("relu")
 def rectified(site: Site, self: Tensor) -> Tensor:
     return relu(site, self)
 
@@ -220,12 +222,12 @@ def rsub(site: Site, self: Any, other: Any, alpha: float = 1) -> Tensor:
     )
 
 
-@lower("maximum", "max.other")
+@lower_as_given("maximum", "max.other")
 def maximum(site: Site, self: Tensor, other: Tensor) -> Tensor:
     return larger(site, *_both(self, other))
 
 
-@lower("minimum", "min.other")
+@lower_as_given("minimum", "min.other")
 def minimum(site: Site, self: Tensor, other: Tensor) -> Tensor:
     return smaller(site, *_both(self, other))
 
@@ -335,7 +337,7 @@ def _scaled(x: Tensor, by: float) -> Tensor:
 # -- bounds ----------------------------------------------------------------------------------------
 
 
-@lower("clamp", "clip", "clamp.Tensor")
+@lower_as_given("clamp", "clip", "clamp.Tensor")
 def clamp(site: Site, self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """The gradient passes within the bounds and on them."""
     bounds = [bound for bound in (min, max) if bound is not None]
@@ -347,17 +349,17 @@ def clamp(site: Site, self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return x  # type: ignore[no-any-return]
 
 
-@lower("clamp_min")
+@lower_as_given("clamp_min")
 def clamp_min(site: Site, self: Tensor, min: Any) -> Tensor:
     return clamp(site, self, min)
 
 
-@lower("clamp_max")
+@lower_as_given("clamp_max")
 def clamp_max(site: Site, self: Tensor, max: Any) -> Tensor:
     return clamp(site, self, None, max)
 
 
-@lower("nan_to_num")
+@lower_as_given("nan_to_num")
 def nan_to_num(
     site: Site,
     self: Tensor,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import (
     cast,
     dims,
@@ -25,7 +25,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 _NEGATIVE = "indices below 0 count from the end in PyTorch; here, if there were any when it ran"
 
 
-@lower("embedding", ignores=("sparse",))
+@lower_as_given("embedding", ignores=("sparse",))
 def embedding(
     site: Site,
     weight: Tensor,
@@ -44,14 +44,14 @@ def embedding(
     return call("SelectV2", mask, rows, call("StopGradient", rows))
 
 
-@lower("index_select", differs=_NEGATIVE)
+@lower_as_given("index_select", differs=_NEGATIVE)
 def index_select(site: Site, self: Tensor, dim: int, index: Tensor) -> Tensor:
     return call(
         "GatherV2", self, _wrapped(site, index, size_at(self, dim)), np.int32(dim % rank(self))
     )
 
 
-@lower("take_along_dim", "gather", ignores=("sparse_grad",), differs=_NEGATIVE)
+@lower_as_given("take_along_dim", "gather", ignores=("sparse_grad",), differs=_NEGATIVE)
 def gather(
     site: Site, self: Tensor, dim: int, index: Tensor | None = None, indices: Tensor | None = None
 ) -> Tensor:
@@ -62,7 +62,7 @@ def gather(
     return call("GatherNd", self, along(site, self, dim, places))
 
 
-@lower(
+@lower_as_given(
     "scatter.src",
     "scatter_add",
     "scatter.value",
@@ -100,7 +100,7 @@ def along(site: Site, x: Tensor, dim: int, index: Tensor) -> Tensor:
     return call("Pack", *parts, axis=rank(x))
 
 
-@lower("index_add", "index_copy")
+@lower_as_given("index_add", "index_copy")
 def index_add(
     site: Site, self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: float = 1
 ) -> Tensor:
@@ -113,7 +113,7 @@ def index_add(
     return transpose(call(type, transpose(self, order), places, transpose(news, order)), back)
 
 
-@lower("index", "_unsafe_index", differs=_NEGATIVE)
+@lower_as_given("index", "_unsafe_index", differs=_NEGATIVE)
 def index(site: Site, self: Tensor, indices: list[Tensor | None]) -> Tensor:
     """x[a, b], x[:, a], x[mask]: indexed axes are brought to the front, and what they give goes
     where they were if they were side by side."""
@@ -122,7 +122,7 @@ def index(site: Site, self: Tensor, indices: list[Tensor | None]) -> Tensor:
     return transpose(found, picked.order_of_result)
 
 
-@lower("index_put", "_unsafe_index_put", "index_put_", ignores=("unsafe",))
+@lower_as_given("index_put", "_unsafe_index_put", "index_put_", ignores=("unsafe",))
 def index_put(
     site: Site, self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -207,17 +207,17 @@ def _wrapped(site: Site, index: Tensor, size: int) -> Tensor:
     return call("SelectV2", low, call("AddV2", index, scalar(index, size)), index)
 
 
-@lower("masked_select")
+@lower_as_given("masked_select")
 def masked_select(site: Site, self: Tensor, mask: Tensor) -> Tensor:
     return index(site, self, [mask])
 
 
-@lower("nonzero")
+@lower_as_given("nonzero")
 def nonzero(site: Site, self: Tensor) -> Tensor:
     return call("Where", cast(self, DType.BOOL))
 
 
-@lower("one_hot")
+@lower_as_given("one_hot")
 def one_hot(site: Site, self: Tensor, num_classes: int = -1) -> Tensor:
     depth = site.sizes()[-1]
     return call("OneHot", self, np.int32(depth), np.int64(1), np.int64(0))

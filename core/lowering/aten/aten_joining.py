@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import cast, dims, ints, rank, scalar, size_at
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
 from gradstep.core.ops.build.builder import Tensor, call
@@ -15,7 +15,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 _END = 2**31 - 1
 
 
-@lower("cat", "concat", "concatenate")
+@lower_as_given("cat", "concat", "concatenate")
 def cat(site: Site, tensors: list[Tensor], dim: int = 0) -> Tensor:
     """PyTorch leaves out vectors of no elements."""
     full = [x for x in tensors if not (rank(x) == 1 and x.shape.dims == (0,))] or tensors
@@ -25,7 +25,7 @@ def cat(site: Site, tensors: list[Tensor], dim: int = 0) -> Tensor:
     return call("ConcatV2", *known, np.int32(dim % rank(known[0])))
 
 
-@lower("hstack", "vstack", "row_stack", "column_stack")
+@lower_as_given("hstack", "vstack", "row_stack", "column_stack")
 def stacked(site: Site, tensors: list[Tensor]) -> Tensor:
     """Side by side, or one below the other: vectors are columns of column_stack, rows of vstack."""
     name = site.node.op.split(".")[1]
@@ -39,19 +39,19 @@ def stacked(site: Site, tensors: list[Tensor]) -> Tensor:
     return cat(site, whole, 1 if beside else 0)
 
 
-@lower("stack")
+@lower_as_given("stack")
 def stack(site: Site, tensors: list[Tensor], dim: int = 0) -> Tensor:
     known = [cast(x, site.dtype()) for x in tensors]
     return call("Pack", *known, axis=dim % (rank(known[0]) + 1))
 
 
-@lower("unbind", "unbind_copy")
+@lower_as_given("unbind", "unbind_copy")
 def unbind(site: Site, self: Tensor, dim: int = 0) -> Sequence[Tensor]:
     axis = dim % rank(self)
     return site.builder.op("Unpack", self, num=size_at(self, axis), axis=axis)
 
 
-@lower(
+@lower_as_given(
     "split",
     "split_with_sizes",
     "unsafe_split",
@@ -69,7 +69,7 @@ def split(site: Site, self: Tensor, dim: int = 0) -> Sequence[Tensor]:
     return site.builder.op("SplitV", self, ints(sizes), np.int32(axis), num_split=len(sizes))
 
 
-@lower("select", "select_copy")
+@lower_as_given("select", "select_copy")
 def select(site: Site, self: Tensor, dim: int, index: Any) -> Tensor:
     axis = dim % rank(self)
     if isinstance(index, Tensor):
@@ -79,7 +79,7 @@ def select(site: Site, self: Tensor, dim: int, index: Any) -> Tensor:
     return self[tuple(at)]
 
 
-@lower("slice", "slice_copy")
+@lower_as_given("slice", "slice_copy")
 def cut(
     site: Site, self: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:
@@ -94,19 +94,19 @@ def cut(
     return self[tuple(at)]
 
 
-@lower("narrow", "narrow_copy")
+@lower_as_given("narrow", "narrow_copy")
 def narrow(site: Site, self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     return cut(site, self, dim, start, start + length)
 
 
-@lower("select_scatter")
+@lower_as_given("select_scatter")
 def select_scatter(site: Site, self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     axis = dim % rank(self)
     spread = call("BroadcastTo", call("ExpandDims", src, np.int32(axis)), ints(dims(self)))
     return _replaced(self, spread, axis, np.array([index % size_at(self, axis)]))
 
 
-@lower("slice_scatter")
+@lower_as_given("slice_scatter")
 def slice_scatter(
     site: Site,
     self: Tensor,
@@ -133,7 +133,7 @@ def _replaced(x: Tensor, by: Tensor, axis: int, places: np.ndarray) -> Tensor:
     return call("SelectV2", x.builder.constant(mask), cast(by, x.dtype), x)
 
 
-@lower(
+@lower_as_given(
     "pad",
     "constant_pad_nd",
     "reflection_pad1d",
@@ -178,7 +178,7 @@ def _padded_with_itself(x: Tensor, around: np.ndarray, mode: str) -> Tensor:
     return x
 
 
-@lower("diff")
+@lower_as_given("diff")
 def diff(
     site: Site,
     self: Tensor,
@@ -195,7 +195,7 @@ def diff(
     return x
 
 
-@lower("meshgrid")
+@lower_as_given("meshgrid")
 def meshgrid(site: Site, tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
     if indexing != "ij":
         raise UnloweredError("meshgrid of xy")

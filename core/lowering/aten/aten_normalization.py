@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import (
     along_axis,
-    cast,
     dims,
     ints,
     product,
@@ -28,28 +24,6 @@ from gradstep.core.ops.build.builder import Tensor, call
 _FUNCTIONAL = "_native_batch_norm_legit_functional"
 
 
-def in_float32(lowering: Callable[..., Any]) -> Callable[..., Any]:
-    """A lowering whose sums are too long for the digits of short floats: these are computed in
-    float32 and rounded once, as PyTorch does, beside weights in float32 (as autocast leaves them)
-    and in their own type alike."""
-
-    @wraps(lowering)
-    def lower_in_float32(site: Site, input: Tensor, *args: Any, **named: Any) -> Any:
-        if not input.dtype.is_short:
-            return lowering(site, input, *args, **named)
-        wide = {name: _widened(value) for name, value in named.items()}
-        found = lowering(site, *map(_widened, (input, *args)), **wide)
-        outputs = found if isinstance(found, list) else [found]
-        short = [cast(y, site.dtype(index)) for index, y in enumerate(outputs)]
-        return short if isinstance(found, list) else short[0]
-
-    return lower_in_float32
-
-
-def _widened(x: Any) -> Any:
-    return cast(x, DType.FLOAT32) if isinstance(x, Tensor) and x.dtype.is_short else x
-
-
 @lower(
     _FUNCTIONAL,
     "native_batch_norm",
@@ -60,7 +34,6 @@ def _widened(x: Any) -> Any:
     "_batch_norm_with_update_functional",
     ignores=("cudnn_enabled",),
 )
-@in_float32
 def batch_norm(
     site: Site,
     input: Tensor,
@@ -155,7 +128,6 @@ def scaled(y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 
 
 @lower("layer_norm", "native_layer_norm", ignores=("cudnn_enable",))
-@in_float32
 def layer_norm(
     site: Site,
     input: Tensor,
@@ -176,15 +148,8 @@ def rms_norm(
     normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     eps: float | None = None,
-) -> Any:
-    small = float(limits_of(input.dtype.numpy).eps) if eps is None else eps
-    return _by_squares(site, input, normalized_shape, weight, small)
-
-
-@in_float32
-def _by_squares(
-    site: Site, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, small: float
 ) -> list[Tensor]:
+    small = float(limits_of(input.dtype.numpy).eps) if eps is None else eps
     axes = list(range(rank(input) - len(normalized_shape), rank(input)))
     squares = call("Mean", call("Square", input), ints(axes), keep_dims=True)
     inverse = call("Rsqrt", call("AddV2", squares, scalar(input, small)))
@@ -193,7 +158,6 @@ def _by_squares(
 
 
 @lower("group_norm", ignores=("cudnn_enabled",))
-@in_float32
 def group_norm(
     site: Site,
     input: Tensor,
@@ -206,7 +170,6 @@ def group_norm(
 
 
 @lower("native_group_norm", ignores=("N", "C", "HxW"))
-@in_float32
 def native_group_norm(
     site: Site, input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
 ) -> list[Tensor]:
@@ -229,7 +192,6 @@ def _by_channel(y: Tensor, weight: Tensor | None, bias: Tensor | None, count: in
 
 
 @lower("instance_norm", ignores=("momentum", "cudnn_enabled"))
-@in_float32
 def instance_norm(
     site: Site,
     input: Tensor,

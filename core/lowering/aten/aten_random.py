@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import cast, ints, scalar
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.replayed_numbers import replayed
@@ -22,7 +22,7 @@ _DREW = {
 }
 
 
-@lower(
+@lower_as_given(
     "rand",
     "randn",
     "rand_like",
@@ -71,7 +71,7 @@ def drawn(site: Site, self: Tensor | None = None) -> Tensor:
     )
 
 
-@lower(
+@lower_as_given(
     "rrelu_with_noise_functional",
     ignores=("noise", "lower", "upper", "generator", "training"),
     differs=REPLAYED,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradstep.core.lowering.aten.aten_random import dropped
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import reshape, scalar, size_at, transpose
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
@@ -116,7 +116,7 @@ def _plain_cell(activation: str) -> Cell:
     return cell
 
 
-@lower("lstm.input")
+@lower_as_given("lstm.input")
 def lstm(
     site: Site,
     input: Tensor,
@@ -134,7 +134,7 @@ def lstm(
 
 
 def _declare(name: str, cell: Cell) -> None:
-    @lower(name)
+    @lower_as_given(name)
     def layer(
         site: Site,
         input: Tensor,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import (
     axes_of,
     cast,
@@ -22,7 +22,7 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
 
-@lower(
+@lower_as_given(
     "view",
     "reshape",
     "_unsafe_view",
@@ -44,12 +44,12 @@ def view(site: Site, self: Tensor) -> Tensor:
     return reshape(self, site.shape())
 
 
-@lower("permute")
+@lower_as_given("permute")
 def permute(site: Site, self: Tensor, dims: Sequence[int]) -> Tensor:
     return _moved(self, [d % rank(self) for d in dims])
 
 
-@lower("transpose", "swapaxes", "t", "numpy_T", "mT", "adjoint", "swapdims")
+@lower_as_given("transpose", "swapaxes", "t", "numpy_T", "mT", "adjoint", "swapdims")
 def swap(
     site: Site,
     self: Tensor,
@@ -67,7 +67,7 @@ def swap(
     return _moved(self, order)
 
 
-@lower("movedim", "moveaxis")
+@lower_as_given("movedim", "moveaxis")
 def movedim(site: Site, self: Tensor, source: Any, destination: Any) -> Tensor:
     order = np.moveaxis(np.empty([i + 2 for i in range(rank(self))], bool), source, destination)
     return _moved(self, [size - 2 for size in order.shape])
@@ -78,7 +78,9 @@ def _moved(x: Tensor, order: Sequence[int]) -> Tensor:
     return call("Identity", x) if found is x else found
 
 
-@lower("expand", "broadcast_to", "expand_copy", "expand_as", ignores=("size", "implicit", "other"))
+@lower_as_given(
+    "expand", "broadcast_to", "expand_copy", "expand_as", ignores=("size", "implicit", "other")
+)
 def expand(site: Site, self: Tensor) -> Tensor:
     """A size that may be any stays what it is."""
     shape = site.shape()
@@ -91,13 +93,13 @@ def expand(site: Site, self: Tensor) -> Tensor:
     return call("Tile", reshape(self, own), ints(times))
 
 
-@lower("copy", ignores=("non_blocking",))
+@lower_as_given("copy", ignores=("non_blocking",))
 def copy(site: Site, self: Tensor, src: Tensor) -> Tensor:
     """What is written over a whole tensor."""
     return call("BroadcastTo", cast(src, self.dtype), ints(site.sizes()))
 
 
-@lower("broadcast_tensors")
+@lower_as_given("broadcast_tensors")
 def broadcast_tensors(site: Site, tensors: list[Tensor]) -> list[Tensor]:
     return [
         call("BroadcastTo", x, ints(site.sizes(i)))
@@ -107,7 +109,7 @@ def broadcast_tensors(site: Site, tensors: list[Tensor]) -> list[Tensor]:
     ]
 
 
-@lower("repeat", "tile")
+@lower_as_given("repeat", "tile")
 def repeat(
     site: Site, self: Tensor, repeats: Sequence[int] = (), dims: Sequence[int] = ()
 ) -> Tensor:
@@ -118,7 +120,7 @@ def repeat(
     return call("Tile", x, ints(times))
 
 
-@lower("repeat_interleave.self_int", ignores=("output_size",))
+@lower_as_given("repeat_interleave.self_int", ignores=("output_size",))
 def repeat_interleave(site: Site, self: Tensor, repeats: int, dim: int | None = None) -> Tensor:
     x = reshape(self, [-1]) if dim is None else self
     axis = (dim or 0) % rank(x)
@@ -126,12 +128,12 @@ def repeat_interleave(site: Site, self: Tensor, repeats: int, dim: int | None = 
     return call("GatherV2", x, index, np.int32(axis))
 
 
-@lower("flip")
+@lower_as_given("flip")
 def flip(site: Site, self: Tensor, dims: Sequence[int]) -> Tensor:
     return call("ReverseV2", self, ints(axes_of(self, dims)))
 
 
-@lower("roll")
+@lower_as_given("roll")
 def roll(site: Site, self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     if not dims:
         flat = call("Roll", reshape(self, [-1]), ints(shifts), ints([0]))
@@ -139,7 +141,7 @@ def roll(site: Site, self: Tensor, shifts: Sequence[int], dims: Sequence[int] = 
     return call("Roll", self, ints(shifts), ints(axes_of(self, dims)))
 
 
-@lower("tril", "triu")
+@lower_as_given("tril", "triu")
 def triangle(site: Site, self: Tensor, diagonal: int = 0) -> Tensor:
     rows, columns = dims(self)[-2:]
     full = np.ones((rows, columns), bool)
@@ -149,7 +151,7 @@ def triangle(site: Site, self: Tensor, diagonal: int = 0) -> Tensor:
     return call("SelectV2", mask, self, np.zeros((), self.dtype.numpy))
 
 
-@lower("diagonal")
+@lower_as_given("diagonal")
 def diagonal(site: Site, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """By its places: the diagonal is the last axis."""
     count, a, b = rank(self), dim1 % rank(self), dim2 % rank(self)
@@ -162,7 +164,7 @@ def diagonal(site: Site, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int
     return call("GatherV2", matrix, flat.astype(np.int32), np.int32(len(others)))
 
 
-@lower("pixel_shuffle")
+@lower_as_given("pixel_shuffle")
 def pixel_shuffle(site: Site, self: Tensor, upscale_factor: int) -> Tensor:
     n, c, h, w = dims(self)
     r = upscale_factor
@@ -170,7 +172,7 @@ def pixel_shuffle(site: Site, self: Tensor, upscale_factor: int) -> Tensor:
     return reshape(x, [n, c // (r * r), h * r, w * r])
 
 
-@lower("unfold")
+@lower_as_given("unfold")
 def unfold(site: Site, self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows along one axis, a new last one in each."""
     axis, count = dimension % max(rank(self), 1), site.sizes()[dimension % rank(self)]
@@ -180,7 +182,7 @@ def unfold(site: Site, self: Tensor, dimension: int, size: int, step: int) -> Te
     return transpose(x, [i for i in range(last + 1) if i != axis + 1] + [axis + 1])
 
 
-@lower(
+@lower_as_given(
     "upsample_nearest2d",
     "_upsample_nearest_exact2d",
     ignores=("output_size", "scale_factors", "scales_h", "scales_w", "input"),

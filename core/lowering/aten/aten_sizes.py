@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.aten.aten_table import PYTHON, lower
+from gradstep.core.lowering.aten.aten_table import PYTHON, lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import as_operands, cast, promoted
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
@@ -28,18 +28,18 @@ _ARITHMETIC = {
 }
 
 
-@lower("sym_size")
+@lower_as_given("sym_size")
 def sym_size(site: Site, self: Tensor, dim: int) -> Tensor:
     sizes = call("Shape", self, out_type=DType.INT64)
     return sizes[dim]
 
 
-@lower("sym_numel")
+@lower_as_given("sym_numel")
 def sym_numel(site: Site, self: Tensor) -> Tensor:
     return call("Size", self, out_type=DType.INT64)
 
 
-@lower("item", "_local_scalar_dense")
+@lower_as_given("item", "_local_scalar_dense")
 def item(site: Site, self: Tensor) -> Tensor:
     """A number of Python: no gradient flows back."""
     number = cast(call("StopGradient", self), site.dtype())

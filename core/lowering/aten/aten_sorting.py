@@ -8,7 +8,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.aten.aten_indexing import gather
-from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_table import lower_as_given
 from gradstep.core.lowering.aten.aten_tensors import cast, rank, reshape, size_at, transpose
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
@@ -16,17 +16,17 @@ from gradstep.core.ops.build.builder import Tensor, call
 _TIES = "equal elements may come in another order"
 
 
-@lower("topk", ignores=("sorted",), differs=_TIES)
+@lower_as_given("topk", ignores=("sorted",), differs=_TIES)
 def topk(site: Site, self: Tensor, k: int, dim: int = -1, largest: bool = True) -> Sequence[Tensor]:
     return _ordered(site, self, k, dim, largest)
 
 
-@lower("sort", ignores=("stable",), differs=_TIES)
+@lower_as_given("sort", ignores=("stable",), differs=_TIES)
 def sort(site: Site, self: Tensor, dim: int = -1, descending: bool = False) -> Sequence[Tensor]:
     return _ordered(site, self, size_at(self, dim), dim, descending)
 
 
-@lower("argsort", ignores=("stable",), differs=_TIES)
+@lower_as_given("argsort", ignores=("stable",), differs=_TIES)
 def argsort(site: Site, self: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return _ordered(site, self, size_at(self, dim), dim, descending)[1]
 
@@ -44,7 +44,7 @@ def _ordered(site: Site, x: Tensor, k: int, dim: int, largest: bool) -> list[Ten
     return [transpose(values, back), cast(transpose(index, back), DType.INT64)]
 
 
-@lower("argmax", "argmin")
+@lower_as_given("argmax", "argmin")
 def argmax(site: Site, self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     type = "ArgMax" if "argmax" in site.node.op else "ArgMin"
     x = reshape(self, [-1]) if dim is None else self
@@ -52,7 +52,7 @@ def argmax(site: Site, self: Tensor, dim: int | None = None, keepdim: bool = Fal
     return reshape(found, site.shape()) if keepdim else found
 
 
-@lower("median.default")
+@lower_as_given("median.default")
 def median(site: Site, self: Tensor) -> Tensor:
     """The lower of two in the middle."""
     flat = reshape(self, [-1])
@@ -61,7 +61,7 @@ def median(site: Site, self: Tensor) -> Tensor:
     return call("Neg", values[rank_])
 
 
-@lower("max.dim", "min.dim")
+@lower_as_given("max.dim", "min.dim")
 def max_dim(site: Site, self: Tensor, dim: int, keepdim: bool = False) -> list[Tensor]:
     """The gradient goes to the one element whose index is given."""
     type = "ArgMax" if ".max." in site.node.op else "ArgMin"

@@ -87,6 +87,7 @@ class OnnxTable(LoweringTable):
         ignores: Collection[str] = (),
         differs: str = "",
         draws: bool = False,
+        widens: bool | None = None,
     ) -> Callable[[B], B]:
         def declare(build: B) -> B:
             takes, most, optional = _signature(build)
@@ -94,7 +95,14 @@ class OnnxTable(LoweringTable):
                 if name in self._by_name:
                     raise ValueError(f"{name} is declared twice")
                 self._by_name[name] = OnnxLowering(
-                    build, takes, frozenset(ignores), differs, draws, most, optional
+                    build,
+                    takes,
+                    frozenset(ignores),
+                    differs,
+                    draws,
+                    bool(widens),
+                    most,
+                    optional,
                 )
             return build
 

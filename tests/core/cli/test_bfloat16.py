@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +135,13 @@ def test_values_are_numpys_files_and_safetensors(cli: Cli, file: Path) -> None:
     wanted = cli("run", file, "--fetch", "x", "--feed", f"x={X[:2].tolist()}").out
     assert said == [wanted, wanted]
     assert "bfloat16[2, 4]" in wanted
+
+
+def test_the_script_for_numpy_runs(file: Path, tmp_path: Path, cli: Cli) -> None:
+    """With the rounding of each operation."""
+    script = tmp_path / "short.numpy.py"
+    assert cli("convert", file, script).status == 0
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loss = cli("run", file, "--json").json["runs"][0]["fetches"]["loss"]
+    assert f"{loss['data']:.4g}" in done.stdout

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -63,3 +72,26 @@ def test_what_is_wrong_is_one_line(cli: Cli, arguments: list[str], status: int, 
     assert result.status == status
     assert why in result.err
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("text", ['x["loss"] > 3', 'norm(grad["w"]) > 3', 'x["x"] > 0'])
+def test_what_waits_for_a_feed_is_no_answer(cli: Cli, tmp_path: Path, text: str) -> None:
+    found = cli("query", unfed(tmp_path / "unfed.gradstep"), text, "--runs", 2)
+    assert found.status == 1
+    assert "'x' is not fed" in found.err
+
+
+def unfed(path: Path) -> Path:
+    """A document whose loss reads a placeholder without a feed."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x, w = (
+            builder.placeholder("x", DType.FLOAT32, (2,)),
+            builder.variable("w", DType.FLOAT32, (2,)),
+        )
+        loss = builder.one("Mul", x, w, name="loss")
+    request = GradientRequest(of=(loss.ref,), wrt=(w.ref,))
+    initial = {"w": Constant(np.ones(2, np.float32))}
+    document = Document(builder.build(), request=request, initial=initial, fetches=(loss.ref,))
+    gradstep_file.save(path, document)
+    return path

@@ -259,3 +259,14 @@ def test_other_random_numbers_are_drawn_from_a_step_on(tmp_path: Path) -> None:
         debugger.compare("eight")
     with pytest.raises(gradstep.GradstepError, match="no branch 'eight'"):
         debugger.about_branch("eight")
+
+
+def test_an_end_before_what_waits_for_a_feed_says_so(tmp_path: Path) -> None:
+    from tests.core.cli.test_query import unfed
+
+    debugger = gradstep.open(unfed(tmp_path / "unfed.gradstep")).debug()
+    stop = debugger.continue_()
+    assert stop.reason == "end"
+    assert stop.error is not None
+    assert "'x' is not fed" in str(stop.error)
+    assert "'x' is not fed" in repr(stop)

@@ -127,12 +127,15 @@ def test_the_status_follows_from_the_rows(case: Found) -> None:
 
 
 def test_without_gradients_nothing_is_said_of_them() -> None:
-    assert conclusion([], None).text == "passed: no problems"
+    found = conclusion([], None)
+    assert found.passed
+    nothing = "nothing to check: no gradients are asked for (--of)"
+    assert found.text == nothing
     problem = Problem("a", "kind", "what is wrong")
     assert conclusion([problem], None).text == "failed: 1 error"
     warning, remark = replace(problem, severity="warning"), replace(problem, severity="info")
-    assert conclusion([warning, warning], None).text == "passed: 2 warnings"
-    assert conclusion([remark], None).text == "passed: 1 remark"
+    assert conclusion([warning, warning], None).text == f"{nothing}; 2 warnings"
+    assert conclusion([remark], None).text == f"{nothing}; 1 remark"
     assert conclusion([remark, problem], None).text == "failed: 1 error; 1 remark"
 
 
