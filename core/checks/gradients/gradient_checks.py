@@ -49,10 +49,12 @@ def gradient_table(
             return GradientTable(
                 rows=[], nodes=[], lost=lost, supports="neither", text=" ".join(map(told, lost))
             )
-        return _table(evaluate, here, second_order)
+        return _table(evaluate, here, second_order, expected)
 
 
-def _table(evaluate: Evaluator, here: Situation, second_order: bool) -> GradientTable:
+def _table(
+    evaluate: Evaluator, here: Situation, second_order: bool, expected: Container[str]
+) -> GradientTable:
     graph = here.differentiated
     held = None if here.imported is None else here.imported.gradients
     check = check_gradients(
