@@ -13,7 +13,7 @@ from gradstep.core.io.open_document import read
 pytestmark = pytest.mark.xvfb
 
 RATES = [f"{n / 20:g}" for n in range(1, 32)]
-STEPS = 2000
+STEPS = 500
 
 
 def children(pid: int) -> list[int]:
