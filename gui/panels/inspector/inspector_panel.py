@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import find
@@ -49,6 +49,8 @@ class InspectorPanel(Panel):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "inspector")
+        self._body = QWidget()
+        self.column.addWidget(scroll_area(self._body))  # before it is filled: see `_fill`
         self.facts = NodeFacts(workspace)
         self.attributes = Attributes(workspace)
         self.attributes.align_with(self.facts)
@@ -75,13 +77,14 @@ class InspectorPanel(Panel):
         self._soon.timeout.connect(self._refresh_when_told)
         self._patient = QTimer(self, singleShot=True, interval=PATIENCE)
         self._patient.timeout.connect(self.refresh)
-        self.column.addWidget(self._scrolled())
+        self._fill()
         self._connect()
         self.refresh()
 
-    def _scrolled(self) -> QScrollArea:
-        body = self._body = QWidget()
-        column = QVBoxLayout(body)
+    def _fill(self) -> None:
+        """Into a place that is there already: each that it is put into later would have all of it
+        dressed once more."""
+        column = QVBoxLayout(self._body)
         column.setContentsMargins(12, GRID, 12, 2 * GRID)
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
@@ -92,7 +95,6 @@ class InspectorPanel(Panel):
         for section in self._sections:
             column.addWidget(section)
         column.addStretch(1)
-        return scroll_area(body)
 
     def _connect(self) -> None:
         space = self.workspace
