@@ -42,23 +42,25 @@ class ProfilePanel(Panel):
         self.hint.setContentsMargins(12, GRID, 12, GRID)
         self.body = QStackedWidget()
         self.pages = QStackedWidget()
-        self.pages.addWidget(self._split())
-        self.pages.addWidget(self.passes)
-        self.body.addWidget(self.hint)
-        self.body.addWidget(self.pages)
-        self.column.addWidget(self.head)
-        self.column.addWidget(self.body, 1)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self._lay_out()
         self._connect()
         self.refresh()
 
-    def _split(self) -> QSplitter:
-        self.split = QSplitter(Qt.Orientation.Horizontal)
+    def _lay_out(self) -> None:
+        """What holds others comes to its place before they come to it: each place that it comes to
+        later would have all of them dressed once more."""
+        self.column.addWidget(self.head)
+        self.column.addWidget(self.body, 1)
+        self.body.addWidget(self.hint)
+        self.body.addWidget(self.pages)
+        self.pages.addWidget(self.split)
+        self.pages.addWidget(self.passes)
         self.split.setHandleWidth(1)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(self.table)
         self.split.addWidget(self.icicle)
         self.split.setSizes(SHARES)
-        return self.split
 
     def _connect(self) -> None:
         self.profiler.changed.connect(self.refresh)

@@ -31,7 +31,6 @@ from gradstep.gui.panels.widgets.sparkline import paint_sparkline
 from gradstep.gui.panels.widgets.table_cells import Cell, CellRole, Index
 
 ROW_HEIGHT = 24
-_NO_CORNER = "QTableCornerButton::section { background: transparent; border: none; }"
 _BOX = 24  # width of a check box and the gap after it
 
 
@@ -123,7 +122,6 @@ class FlatTable(QTableView):
         self.setModel(model)
         self.setItemDelegate(self._delegate)
         self._set_headers(theme, margin)
-        self.setStyleSheet(_NO_CORNER)
         self.setShowGrid(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setWordWrap(False)

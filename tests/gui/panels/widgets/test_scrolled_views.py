@@ -177,6 +177,23 @@ def test_the_corner_between_two_scroll_bars_is_empty(
     assert {image.pixelColor(*point).name() for point in points} == {look.panel.name()}
 
 
+@pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_corner_between_two_headers_is_empty(
+    qtbot: QtBot, qapp: QApplication, look: theme.Theme
+) -> None:
+    theme.apply(qapp, look)
+    view = FlatTable(lambda: look, Wide(), "wide", (300, 300, 300))
+    qtbot.addWidget(view)
+    view.verticalHeader().show()
+    view.resize(300, 120)
+    view.show()
+    image = view.grab().toImage()
+    corner = QRect(0, 0, view.verticalHeader().width(), view.horizontalHeader().height())
+    points = [(x, y) for x in range(corner.width()) for y in range(corner.height())]
+    assert len(points) > 100
+    assert {image.pixelColor(*point).name() for point in points} == {look.panel.name()}
+
+
 @pytest.mark.parametrize(
     ("width", "widths"), [(500, [100, 200, 200]), (901, [100, 400, 400]), (300, [100, 150, 150])]
 )
