@@ -23,7 +23,9 @@ def make_runs(program: Program, backend: Backend, runs: int) -> DebugSession:
 
 
 def counted_runs(runs: int) -> Iterator[int]:
-    """The numbers of so many runs, for who makes them; each tells how far that is."""
+    """The numbers of so many runs, for who makes them; where they are several, each tells how far
+    that is."""
     for number in range(runs):
-        tell_progress("Making runs", number, runs)
+        if runs > 1:
+            tell_progress("Making runs", number, runs)
         yield number

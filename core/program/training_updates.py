@@ -113,7 +113,8 @@ def _derived(
             with only_errors_of_ours(f"the gradient of {_named(request)} could not be derived"):
                 derived.append(differentiate(sound, request, rules, before, scope))
         except GradstepError as error:
-            problems.append(_problem(error, "gradient", _is_run(document, request)))
+            problem = Problem.of(error, "gradient")
+            problems.append(problem if _is_run(document, request) else _remarked(problem))
     return derived, problems
 
 
@@ -143,10 +144,9 @@ def _of_what_is_finished(
     return replace(request, wrt=tuple(ref for ref in request.wrt if ref.op not in unfinished))
 
 
-def _problem(error: GradstepError, code: str, is_run: bool) -> Problem:
-    """No error where runs would not compute it: an optimizer that is switched off."""
-    found = Problem.of(error, code)
-    return found if is_run else replace(found, severity="warning")
+def _remarked(problem: Problem) -> Problem:
+    """As no error: of what runs would not compute, as an optimizer that is switched off."""
+    return replace(problem, severity="warning")
 
 
 def _scopes(graph: Graph) -> Iterator[str]:
@@ -245,7 +245,8 @@ def _with_updates(program: Program, document: Document, previous: Program | None
                 given = _given(*about)
                 base, graph, updates = _make_updates(base, *about, given, last.get(number), before)
         except GradstepError as error:
-            problems.append(_problem(error, "optimizer", optimizer.enabled))
+            problem = Problem.of(error, "optimizer")
+            problems.append(problem if optimizer.enabled else _remarked(problem))
             continue
         program = _with_operations(program, graph, updates, optimizer.enabled)
         if (record := updates.record(graph, base, given)) is not None:

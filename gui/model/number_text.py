@@ -60,7 +60,7 @@ def _written(values: Array, decimals: int) -> list[str]:
     values = widened(values)
     if kind_of(values.dtype) not in "f":
         return [scalar(v) for v in values.tolist()]
-    values = values + values.dtype.type(0)  # which takes the sign of zeros away
+    values = np.where(values == 0, values.dtype.type(0), values)  # without the sign of zeros
     finite = np.abs(values[np.isfinite(values)].astype(np.float64))
     if len(finite) and np.all(finite == np.round(finite)) and finite.max() < LARGEST:
         return [not_finite(v) or f"{v:.0f}." for v in values.tolist()]

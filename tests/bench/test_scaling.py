@@ -15,7 +15,7 @@ from tests.bench.scaling import Stages, exponent
 from tests.bench.shapes import SHAPES
 from tests.support.work import lines_run
 
-SMALL = 50  # operations; twice as many are twice the work
+SMALL = 80  # operations; twice as many are twice the work
 SLACK = 150  # lines
 
 

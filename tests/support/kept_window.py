@@ -144,7 +144,7 @@ _MEMOS = {  # of what was shown, and what was asked of it
     "workspace.name", "workspace.on_disk", "workspace.sweep", "workspace.bridge._replies",
     "workspace.edited_document._last",
     "workspace.sessions.found", "workspace.data._asked", "workspace.gradient_states._bad",
-    "workspace._waits", "workspace.profiler.progress",
+    "workspace._waits", "workspace.profiler.progress", "workspace.training._asked_of",
     "workspace.gradient_states._held", "workspace.gradient_states._place",
     "workspace.debugger._index", "workspace.debugger._permission", "workspace.debugger._tensors",
     "workspace.debugger._values", "workspace.debugger.notations", "workspace.lints._asked",

@@ -229,7 +229,9 @@ def elided(cell: Cell, metrics: QFontMetrics, width: int) -> str:
     """The cell's text in so many pixels."""
     elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
     text, ending = visible(cell.text), visible(cell.ending)
-    if not ending or metrics.horizontalAdvance(text) <= width:
+    if ending and metrics.horizontalAdvance(text) <= width:
+        return text
+    if not ending:
         return metrics.elidedText(text, elide, width)
     left = width - metrics.horizontalAdvance(ending)
     start = metrics.elidedText(text.removesuffix(ending), Qt.TextElideMode.ElideRight, left)
