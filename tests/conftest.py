@@ -65,6 +65,7 @@ if PROFILE == "ci":
 _WIDGETS = 400  # a window has more
 _left = 0  # widgets after the last test
 _WHOLE = 400  # tests between two collections of everything
+_OFTEN = 8  # tests without a window between two collections of what is new
 _since = 0  # tests, that what is left has been put aside
 
 
@@ -114,7 +115,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     global _since
     gc.disable()  # the test may have ended with it on, and no test after it would know
     _since += 1
-    gc.collect(2 if _since % _WHOLE == 0 else 1)
+    if "gui" in item.path.parts or _since % _OFTEN == 0:
+        gc.collect(2 if _since % _WHOLE == 0 else 1)
     if _since >= _WHOLE and (nextitem is None or nextitem.path != item.path):
         gc.collect()
         gc.freeze()

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from gradstep.core.document.document import Document
-from gradstep.core.graph.changes import share_operations
+from gradstep.core.graph.carry_over import changes_between
+from gradstep.core.graph.changes import alike, share_operations
+from gradstep.core.graph.model import Graph
 
 # Kept in the file, but part of looking at a document and not of the document: what the debugger
 # stops at, what is watched there, and which scopes are folded.
@@ -30,10 +32,20 @@ def has_work(document: Document, on_disk: Document) -> bool:
 
 
 def is_same(document: Document, other: Document) -> bool:
-    """Whether an edit from one to the other would change nothing, of what is looked at neither.
-    Cheap as `has_work` is."""
-    return not (_differ(document, other, _LOOKED_AT[:-1]) or has_work(document, other)) and (
-        document.view.collapsed == other.view.collapsed
+    """Whether an edit that leads from one to the other, or back, changed nothing, of what is looked
+    at neither. Costs what the edit touched, where that is known of the graph."""
+    return not (
+        _differ(document, other, (*_LOOKED_AT, *_WORK))
+        or not _are_alike(document.graph, other.graph)
+        or _differ(document, other, _VALUES)
+    )
+
+
+def _are_alike(graph: Graph, before: Graph) -> bool:
+    changes = changes_between(before, graph)
+    new, old = graph.operations, before.operations
+    return not (changes.added or changes.removed) and all(
+        alike(new[name], old[name]) for name in changes.changed
     )
 
 

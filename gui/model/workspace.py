@@ -316,9 +316,9 @@ class Workspace(QObject):
         are one step, until the user selects, saves or runs something. One that changes nothing is
         none. renamed: old name -> new name of operations that are only called otherwise, and so
         stay selected."""
+        document = self._continued(document)
         if is_same(document, self.document):
             return
-        document = self._continued(document)
         self._rights.edit(self.document, document)
         key = merge_key and f"{merge_key}#{self._round}"
         chosen, wire = self.selection, self.selected_edge

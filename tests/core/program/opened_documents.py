@@ -21,13 +21,13 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
 from tests.soak import documents
 
-_EDITED = 3  # each third one
+_LOOKED_AT, _EDITED = 2, 3  # each second one; and of these each third one edited, too
 
 
 def digests() -> dict[str, str]:
     """Name → digest of the whole answer: program, problems, notation, where it stands."""
     found = {}
-    for number, name in enumerate(documents.names()):
+    for number, name in enumerate(sorted(documents.names())[::_LOOKED_AT]):
         document = documents.load(name)
         found[name] = _digest(document)
         if number % _EDITED == 0:

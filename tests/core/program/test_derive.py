@@ -42,7 +42,7 @@ def test_an_engine_answers_the_same_whatever_its_hashes() -> None:
         ).stdout
         for seed in ("1", "2")
     )
-    assert len(json.loads(one)) > 80
+    assert len(json.loads(one)) > 40
     assert json.loads(one) == json.loads(other)
 
 
