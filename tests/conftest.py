@@ -64,7 +64,7 @@ if PROFILE == "ci":
 
 _WIDGETS = 400  # a window has more
 _left = 0  # widgets after the last test
-_WHOLE = 400  # tests between two collections of everything
+_WHOLE = 600  # tests between two collections of everything
 _OFTEN = 8  # tests without a window between two collections of what is new
 _since = 0  # tests, that what is left has been put aside
 
