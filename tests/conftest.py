@@ -64,13 +64,6 @@ if PROFILE == "ci":
 
 _WIDGETS = 400  # a window has more
 _left = 0  # widgets after the last test
-_TOOLS = {
-    "test_scaling.py",
-    "test_groups.py",
-    "test_trial.py",
-    "test_card_bench.py",
-    "test_soak.py",
-}
 _WHOLE = 600  # tests between two collections of everything
 _OFTEN = 8  # tests without a window between two collections of what is new
 _since = 0  # tests, that what is left has been put aside
@@ -99,11 +92,6 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     fewer_tests.drop(config, items)
-    if PROFILE == "ci":  # ten minutes on two cores: what is about our own tools is run by hand
-        ours = [item for item in items if _TOOLS.intersection(item.path.parts[-2:])]
-        config.hook.pytest_deselected(items=ours)
-        gone = {*ours}
-        items[:] = [item for item in items if item not in gone]
     if wants_window_system(config):
         return
     for item in items:
