@@ -13,7 +13,7 @@ from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.document.requests import requests, trained_variables
-from gradstep.core.graph.foreign_origin import FOREIGN_OP, SOURCE_LINE
+from gradstep.core.graph.foreign_origin import foreign_origin, source_line
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.variable import TRAINABLE
 from gradstep.core.ops.declare.table import find
@@ -74,14 +74,17 @@ def _is_meant(x: Examined, why: WhyAnswer) -> bool:
 def _is_detached(x: Examined, ref: TensorRef, why: WhyAnswer) -> bool:
     """Whether a program cut it off, far from where it says what is trained."""
     ends = x.graph.operations.get(why.node or "")
-    is_foreign = ends is not None and FOREIGN_OP in ends.attrs and ends.type in _STOPS
+    is_foreign = ends is not None and ends.type in _STOPS and foreign_origin(ends) is not None
     return is_foreign and x.graph[ref.op].attrs.get(TRAINABLE, True) is not False
 
 
 def _detached(x: Examined, name: str, refs: Sequence[TensorRef]) -> Finding:
     """One finding for all that is cut off at one place."""
-    end = x.graph[name].attrs
-    what, line = str(end[FOREIGN_OP]).split(".")[1], end.get(SOURCE_LINE, name)
+    end = x.graph[name]
+    origin = foreign_origin(end)
+    assert origin is not None
+    inner = origin.op.partition(".")[2].partition(".")[0]
+    what, line = inner or origin.op, source_line(end) or name
     weights = "1 trained weight gets" if len(refs) == 1 else f"{len(refs)} trained weights get"
     named = ", ".join(ref.short for ref in refs)
     text = f"{weights} no gradient: {named}: {what} at {line}"

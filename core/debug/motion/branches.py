@@ -119,12 +119,14 @@ class Branches:
         within = inside if at == here else []
         find_fitting(session, values, at, within)
         changes = session.timeline.changes
-        goes_on = not changes or changes[-1].at <= place_of(*at, within)
-        if self._is_new and not name and goes_on:
+        follows = not changes or changes[-1].at <= place_of(*at, within)
+        goes_on = self._is_new and not name and follows
+        if goes_on:
             give(session, values, at, words, within)
         else:
             self._fork(self._by_name.free_name(name), values, words, at, within)
-        self._stand_again(here, within)
+        if at != here or not goes_on:
+            self._stand_again(here, within)
         self._is_new = True
         self._note()
         return self[self.current]
