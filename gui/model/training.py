@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.core.debug.breaks.expression_names import rename_operations, rename_tensor
 from gradstep.core.debug.breaks.layer_curves import Family, Trainable
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import minimized
@@ -43,7 +43,7 @@ from gradstep.gui.model.followed_histograms import (
 )
 from gradstep.gui.model.run_history import RunHistory
 from gradstep.gui.model.sampled_points import SampledPoints
-from gradstep.gui.model.training_curve import Curve, held_text, renamed_ref
+from gradstep.gui.model.training_curve import Curve, held_text
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -357,7 +357,7 @@ class Training(QObject):
         self._aside = [new[curve] for curve in self._aside]
         self._chosen = [new[curve] for curve in self._chosen]
         self._closely = [new[curve] for curve in self._closely]
-        self._losses = tuple(renamed_ref(name, name_of) for name in self._losses)
+        self._losses = tuple(rename_tensor(name, name_of) for name in self._losses)
         self.until = rename_operations(self.until, name_of)
         self.histograms.rename(name_of)
         self._histories.rename(name_of)

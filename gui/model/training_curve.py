@@ -6,7 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gradstep.core.debug.breaks.expression_names import names_a_tensor, rename_operations
+from gradstep.core.debug.breaks.expression_names import (
+    names_a_tensor,
+    rename_operations,
+    rename_tensor,
+)
 from gradstep.core.debug.breaks.layer_curves import Family
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_points import Points
@@ -53,7 +57,7 @@ class Curve:
             text=renamed_text(self.text, self.validates, name_of),
             title=renamed_title(self.title, self.text, self.op, name_of),
             op=self.op and name_of(self.op),
-            validates=renamed_ref(self.validates, name_of),
+            validates=rename_tensor(self.validates, name_of),
         )
         if (new.text, new.op) == (self.text, self.op):
             return self
@@ -64,7 +68,7 @@ class Curve:
 def renamed_text(text: str, validates: str, name_of: Callable[[str], str]) -> str:
     """The expression of a curve with operation names put through `name_of`."""
     return (
-        held_text(renamed_ref(validates, name_of))
+        held_text(rename_tensor(validates, name_of))
         if validates
         else rename_operations(text, name_of)
     )
@@ -78,12 +82,6 @@ def renamed_title(title: str, text: str, op: str, name_of: Callable[[str], str])
         return title
     new = name_of(op)
     return re.sub(rf"(?<![\w./-]){re.escape(op)}(?![\w./-])", lambda _: new, title)
-
-
-def renamed_ref(ref: str, name_of: Callable[[str], str]) -> str:
-    """The same of "a:0"; "" for ""."""
-    op, colon, index = ref.partition(":")
-    return ref and f"{name_of(op)}{colon}{index}"
 
 
 def held_text(ref: str) -> str:

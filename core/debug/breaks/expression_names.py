@@ -35,11 +35,11 @@ def written_by_name(name: str) -> str:
 
 
 def rename_operations(expression: str, name_of: Callable[[str], str]) -> str:
-    """`expression` with operation names put through `name_of`; the rest stays as it was typed."""
+    """`expression` with operation names put through `name_of`; the rest stays as it was typed, and
+    may be half typed."""
 
     def new(old: str) -> str:
-        op = TensorRef.parse(old).op
-        return name_of(op) + old[len(op) :]
+        return rename_tensor(old, name_of)
 
     def again(match: re.Match[str]) -> str:
         quote, loss = match["quote"], _AND.join(map(new, _parts(match)))
@@ -47,6 +47,12 @@ def rename_operations(expression: str, name_of: Callable[[str], str]) -> str:
         return f"{match['table']}[{quote}{new(match['name'])}{quote}{of}]"
 
     return _MENTION.sub(again, expression)
+
+
+def rename_tensor(ref: str, name_of: Callable[[str], str]) -> str:
+    """The same of a tensor's name, "a:0"; "" for ""."""
+    op = ref.partition(":")[0]
+    return ref and f"{name_of(op)}{ref[len(op) :]}"
 
 
 def _parts(match: re.Match[str]) -> list[str]:

@@ -64,18 +64,21 @@ def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
 
 def starts(workspace: Workspace, op: Operation) -> list[Entry]:
     """Tensors of the graph that the open inputs of `op` may take: wiring by keyboard."""
-    wiring, types = Wiring(workspace.document.graph, workspace.inference), workspace.inference.types
-    return [
-        Entry(
-            f"{source.short} → {input_name(workspace.shown, edge)}",
-            "",
-            f"Connect {source.short} to input '{input_name(workspace.shown, edge)}' of {op.name}.",
-            partial(commands.connect, workspace, source, edge),
-        )
-        for edge in (Edge(op.name, i) for i, ref in enumerate(op.inputs) if ref is None)
-        for source in types
-        if wiring.refusal(source, edge) is None
-    ]
+    found: list[Entry] = []
+    for edge in (Edge(op.name, i) for i, ref in enumerate(op.inputs) if ref is None):
+        wiring = Wiring(workspace.document.graph, workspace.inference, edge)
+        name = input_name(workspace.shown, edge)
+        found += [
+            Entry(
+                f"{source.short} → {name}",
+                "",
+                f"Connect {source.short} to input '{name}' of {op.name}.",
+                partial(commands.connect, workspace, source, edge),
+            )
+            for source in workspace.inference.types
+            if wiring.refusal(source, edge) is None
+        ]
+    return found
 
 
 def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:

@@ -14,7 +14,7 @@ from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui.canvas.scene import blamed_array_index
 from gradstep.gui.model import variable_change
-from gradstep.gui.model.live_output import live_name, live_output
+from gradstep.gui.model.live_output import live_name, live_value
 from gradstep.gui.model.number_text import brief, elements, is_wrong, whole
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -51,7 +51,7 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
     error = None if stop is None else stop.error
     if stop is not None and error is not None and error.node == op.name:
         return NodeValues(error.message, "current" if stop.reason == "blocked" else "problem")
-    found = workspace.value(str(live_output(workspace, op)))
+    found = live_value(workspace, op)
     if found is not None and found.state == "known":
         name = live_name(workspace, op)
         return _named(name, found, room) if name else _marked(workspace, op, found, room)

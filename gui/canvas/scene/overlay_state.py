@@ -419,4 +419,5 @@ class OverlayState:
             return None
         norm = math.hypot(*(s.norm or 0.0 for s in stats if s is not None))
         wrong = any(s is not None and bool(s.nans or s.infs) for s in stats)
-        return Flow(norm, wrong)
+        # NaN is not equal to itself, and each such link would be painted at every stop.
+        return Flow(norm if math.isfinite(norm) else math.inf, wrong)

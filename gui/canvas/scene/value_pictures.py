@@ -18,7 +18,7 @@ from gradstep.core.protocol.messages import DrawTensor, ReadTable, Table, Tensor
 from gradstep.core.protocol.tensor_bytes import elements
 from gradstep.gui.canvas.scene.picture_choice import PIXELS, PictureWish, wish_for
 from gradstep.gui.model.engine_questions import Questions
-from gradstep.gui.model.live_output import live_output
+from gradstep.gui.model.live_output import live_value
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -67,11 +67,8 @@ class ValuePictures(QObject):
 
     def of(self, op: Operation) -> ValuePicture | None:
         """The picture of an operation's value as of now: until it has come, the one before it."""
-        value = self._output(op) if self.are_shown else None
+        value = live_value(self._workspace, op) if self.are_shown else None
         return None if value is None else self.picture(value, partial(wish_for, op, value))
-
-    def _output(self, op: Operation) -> TensorValue | None:
-        return self._workspace.value(str(live_output(self._workspace, op)))
 
     def picture(
         self, value: TensorValue, wished: Callable[[], PictureWish | None]

@@ -19,7 +19,7 @@ from gradstep.gui.canvas.scene.node_values import gradient_output
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model import number_text, variable_change
 from gradstep.gui.model.last_step import last_step
-from gradstep.gui.model.live_output import live_name, live_output
+from gradstep.gui.model.live_output import live_name, live_output, live_value
 from gradstep.gui.model.loss_choice import losses_of, show_loss
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -89,7 +89,7 @@ class ValueFlow(Flow):
         if self._workspace.program is None or not typed:
             self.hide()
             return
-        value = self._workspace.value(str(live_output(self._workspace, op)))
+        value = live_value(self._workspace, op)
         step = self._workspace.debugger.index.steps.get(op.name)
         text = formula(step, self._workspace)
         known = value is not None and value.state == "known"

@@ -16,6 +16,21 @@ from gradstep.gui.panels.timeline.timeline_model import OPERATION, PHASE, VALUE
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 
 
+def test_of_what_is_no_switch_one_output_alone_is_asked_for(bench: Any) -> None:
+    """What is asked for is read at every stop."""
+    bench.open("tutorial")
+    bench.run("continue_")
+    space, types = bench.space, bench.space.inference.types.of
+    several = [op for op in space.shown if len(types.get(op.name, ())) > 1]
+    assert several
+    asked: list[str] = []
+    value = space.value
+    space.value = lambda ref: asked.append(ref) or value(ref)
+    for op in several:
+        node_values.value(space, op)
+    assert asked == [str(op.output()) for op in several]
+
+
 @pytest.mark.parametrize(("predicate", "taken"), [(True, "true: 3"), (False, "false: 3")])
 def test_the_branch_that_is_taken_is_not_dead(
     bench: Any, show: Callable[..., Any], qtbot: Any, predicate: bool, taken: str

@@ -181,6 +181,18 @@ def test_histograms_are_of_the_runs_that_are_shown(space: Any) -> None:
     assert steps_of(space) == [[*range(6)]] * 4
 
 
+@pytest.mark.parametrize(
+    ("typed", "then"), [('x["loss:', 'x["loss:'), ('x["loss:"] < 1', 'x["error:"] < 1')]
+)
+def test_curves_follow_a_rename_while_a_condition_is_being_typed(
+    space: Any, typed: str, then: str
+) -> None:
+    space.training.until = typed
+    commands.rename(space, "loss", "error")
+    assert space.training.curves[0].text == 'x["error:0"]'
+    assert space.training.until == then
+
+
 def test_a_curve_follows_a_rename_with_all_that_is_known_of_it(space: Any) -> None:
     training = space.training
     training.follow_histograms("gradients")
