@@ -18,8 +18,15 @@ _listener: ContextVar[Tell] = ContextVar("progress", default=_nobody)
 
 @contextmanager
 def progress_to(tell: Tell) -> Iterator[None]:
-    """Inside, loops that can go on for long tell `tell` how far they are, as often as they like."""
-    token = _listener.set(tell)
+    """Inside, loops that can go on for long tell `tell` how far they are, as often as they like;
+    and whoever is told outside is told as well."""
+    outer = _listener.get()
+
+    def tell_both(text: str, done: int, total: int) -> None:
+        tell(text, done, total)
+        outer(text, done, total)
+
+    token = _listener.set(tell_both)
     try:
         yield
     finally:

@@ -120,14 +120,15 @@ def _write(
     was=None,
 ):
     """The same, with remarks of the caller's own; what is in graph.json. left: by weight, the
-    gradient that a loop's `backward` left on it. was: what the model is, where the caller holds
-    that, and leaves it so. Raises ValueError where the weights are not whole in this process."""
+    gradient that a loop's `backward` left on it. was: what the model and its loss are, where
+    the caller holds that, and leaves it so. Raises ValueError where the weights are not whole in
+    this process."""
     model = _unwrapped(model)
     if shared := _shared(model):
         raise ValueError(f"{shared}: save a model that is whole")
     given = _Given(model, args, targets)
     step = _Step(model, loss)
-    held = contextlib.nullcontext(was) if was else _left_as_it_was(model)
+    held = contextlib.nullcontext(was) if was else _left_as_it_was(step)
     with held as was, torch.enable_grad(), _plain_checkpoints():
         capture = _Capture(step, given, _shapes(dynamic_shapes, given), was)
         writer = _Writer(capture, paths)
@@ -230,19 +231,22 @@ def _process():
 
 class _AsItWas:
     """What a model's weights, which a `forward` may write to as well, its buffers and random state
-    are at some moment. kept: each tensor, and a copy of it: one, for all who put them back."""
+    are at some moment. pairs: each tensor, and a copy of it: one, for all who put them back."""
 
-    def __init__(self, kept, random):
-        self.kept, self.random = kept, random
-        self.copies = {id(tensor): value for tensor, value in kept}
+    def __init__(self, pairs, random):
+        self._kept = {id(pair[0]): pair for pair in pairs}
+        self.random = random
+
+    def copy_of(self, tensor):
+        """The value that it had; None for a tensor of which none is kept."""
+        return self._kept.get(id(tensor), (tensor, None))[1]
 
     def with_(self, buffers, random):
         """The same weights, and these buffers, each with its value."""
-        each = {id(tensor): (tensor, value) for tensor, value in (*self.kept, *buffers)}
-        return _AsItWas([*each.values()], random)
+        return _AsItWas((*self._kept.values(), *buffers), random)
 
     def put_back(self):
-        _put_back(self.kept)
+        _put_back(self._kept.values())
         _set_random_state(self.random)
 
 
@@ -251,7 +255,7 @@ def _left_as_it_was(model):
     """At the end the model is what it was, which is an _AsItWas."""
     lazy = torch.nn.parameter.is_lazy
     held = [tensor for tensor in (*model.parameters(), *model.buffers()) if not lazy(tensor)]
-    was = _AsItWas([(tensor, tensor.detach().clone()) for tensor in held], _random_state())
+    was = _AsItWas(((tensor, tensor.detach().clone()) for tensor in held), _random_state())
     try:
         yield was
     finally:
@@ -358,10 +362,10 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
     file's name. Of weights that are shared no trace can be written, which is said.
 
     It is asked after `backward`, before the optimizer moves: the weights are still those of the
-    step. Buffers and the random state are kept from before its forward pass, and so is what
-    torch.autocast does there. The trace is of the last call of the model before `backward`, with
-    its arguments and targets, all values and gradients; it remarks if the loss, computed again, is
-    another. `saved` has the files' names.
+    step. Buffers, a loss's too, and the random state are kept from before its forward pass, and so
+    is what torch.autocast does there. The trace is of the last call of the model before `backward`,
+    with its arguments and targets, all values and gradients; it remarks if the loss, computed
+    again, is another. `saved` has the files' names.
     """
 
     def __init__(
@@ -381,6 +385,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         self.holds = _condition(when) if when else None
         self.at, self.every, self.stop, self.options = step, every, stop, options
         self.plain_loss, self.step, self.saved = loss, 0, []
+        self.both = _Step(self.own, loss)
         self.call, self.targets, self.seen = None, (), None
         self.busy, self.follow, self.live = False, follow, None
 
@@ -441,7 +446,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
             return
         self.step, self.seen = self.step + 1, None
         self.random, self.casting = _random_state(), _casting()
-        self.buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+        self.buffers = [(buffer, buffer.detach().clone()) for buffer in self.both.buffers()]
         self.call = args, kwargs
 
     def _output(self, _, args, out):
@@ -492,7 +497,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         """The trace of the step; where it is."""
         if shared := _shared(self.own):
             raise ValueError(shared)
-        with _left_as_it_was(self.own) as now, _cast(self.casting):
+        with _left_as_it_was(self.both) as now, _cast(self.casting):
             was = now.with_(self.buffers, self.random)
             was.put_back()
             args, targets = self._given(), self.targets if self.plain_loss else ()
@@ -522,7 +527,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
 
     def _again(self, args, targets):
         with torch.no_grad():
-            return _first_tensor(_Step(self.own, self.plain_loss)(args, targets)[0])
+            return _first_tensor(self.both(args, targets)[0])
 
 
 def _one_of_many():
@@ -1078,7 +1083,7 @@ class _Capture:
     functions: what torch.autograd.Functions there were: key -> class and source.
     decisions: the places where the data decided how Python goes on.
     data:      those that ask for a tensor's `.data`.
-    was:       what the model is.
+    was:       what the model and its loss are.
     """
 
     def __init__(self, step, given, shapes, was):
@@ -1950,7 +1955,7 @@ class _Writer:
     def _input(self, node, name, kind, tensor):
         self.refs[node.name] = {"ref": name}
         # The graph changes no parameter in place, and the copy that there is stays as it is.
-        copy = self.capture.was.copies.get(id(tensor)) if kind == "parameter" else None
+        copy = self.capture.was.copy_of(tensor) if kind == "parameter" else None
         leaf = tensor.detach() if copy is not None else tensor.detach().clone()
         leaf.requires_grad_(tensor.requires_grad)
         self.leaves[node.name] = leaf

@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "a text"),
     "int": ((int, np.integer), "a whole number"),
-    "bool": ((bool,), "True or False"),
+    "bool": ((bool, np.bool_), "True or False"),
 }
 
 

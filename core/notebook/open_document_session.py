@@ -16,11 +16,9 @@ from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.data.first_batch import write_exported
 from gradstep.core.debug.history.frozen_program import Program, name_of
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.feed_values import given_feeds
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.problems import problem_text
@@ -275,9 +273,8 @@ class Session:
     def set_feeds(self, feeds: Feeds | None = None, /, **named: Any) -> None:
         """Let the document feed these in every run, over what it feeds already: by tensor, as a
         mapping or by name, set_feeds(x=[1, 2])."""
-        document, given = self._document, as_given(feeds, named)
-        arrays = given_feeds(document.graph, given)
-        self._edit(with_feeds(document, arrays))
+        self._runs.feed(as_given(feeds, named))
+        self.__dict__.pop("_drawn", None)
 
     @public
     def set_variables(self, values: Feeds | None = None, /, **named: Any) -> None:

@@ -76,10 +76,16 @@ class DocumentRuns:
         graph = _kept(self._graphs, _types(document.feeds), lambda: document.graph)
         return Loaded(document.with_(graph=graph), self.loaded.functions)
 
+    def feed(self, feeds: Mapping[str, Any]) -> None:
+        """Let the document itself feed these over what it feeds already. Raises GradstepError for
+        what does not fit."""
+        self.loaded = self.fed(feeds)  # what was compiled goes by the types of feeds
+
     def program(self, loaded: Loaded) -> Program:
         """What a document that is fed so runs; its feeds have the right types, and other values."""
         document = loaded.document
-        key = document.request, _types(document.feeds)
+        columns = () if document.data is None else document.data.columns
+        key = document.request, _types(document.feeds), frozenset(columns)
         return _kept(self._programs, key, lambda: derive(document, loaded.functions))
 
     def derived(self, loaded: Loaded, request: GradientRequest) -> Differentiation:

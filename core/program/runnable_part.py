@@ -30,8 +30,10 @@ def drop_unfinished(program: Program) -> Program:
         return program
     held = [r.op for r in _among(program.fetches, waits) if r not in program.feeds]
     held += [name for name in program.targets if name in waits]
-    threads = tuple(t for t in program.threads if not _waits(t, waits))
-    if not held and len(threads) == len(program.threads):  # it runs as it is
+    threads = tuple(t for t in program.threads if not _held(t, waits))
+    beside = (name for t in program.threads for name in _held(t, waits))
+    all_held = (*held, *beside)
+    if not all_held:  # it runs as it is
         return replace(program, problems=(*program.problems, *_unfed(waits)))
     fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)
     targets = [name for name in program.targets if name not in waits]
@@ -40,7 +42,7 @@ def drop_unfinished(program: Program) -> Program:
         fetches=fetches,
         targets=tuple(dict.fromkeys((*targets, *_frontier(program, held, waits)))),
         threads=threads,
-        is_cut=True,
+        held=all_held,
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
     )
 
@@ -50,17 +52,13 @@ def find_unfed(program: Program, asked: Iterable[TensorRef] = ()) -> GradstepErr
     first of these waits for, whatever the program runs."""
     waits = find_waiting(program.graph, program.feeds)
     names = [ref.op for ref in asked if ref.op in waits and ref not in program.feeds]
-    if not asked and program.is_cut:
-        names = [p.node for p in program.problems if p.code == "unfed"]
+    if not asked:
+        names = [name for name in program.held if name in waits]
     missing = next((waits[name] for name in names if not waits[name].input), None)
     if missing is None:
         return None
-    return GradstepError(
-        f"'{missing.node}' is not fed: what needs it waits",
-        kind="InvalidArgumentError",
-        node=missing.node,
-        hint="feed it a value",
-    )
+    problem = _unfed_problem(missing.node)
+    return GradstepError(problem.text, node=problem.node, hint=problem.fix)
 
 
 def held_up(
@@ -127,12 +125,17 @@ def _unneeded(graph: Graph, held: Set[str], waits: Mapping[str, Waiting]) -> Set
     return found
 
 
-def _waits(thread: Thread, waits: Collection[str]) -> bool:
-    return any(name in waits for name in (*thread.targets, *(r.op for r in thread.fetches)))
+def _held(thread: Thread, waits: Collection[str]) -> list[str]:
+    """What it runs, and waits."""
+    return [*filter(waits.__contains__, (*thread.targets, *(r.op for r in thread.fetches)))]
 
 
 def _unfed(waits: Mapping[str, Waiting]) -> Iterator[Problem]:
     for name, what in waits.items():
         if not what.input and what.node == name:
-            text, fix = f"'{name}' is not fed: what needs it waits", "feed it a value"
-            yield Problem(name, "unfed", text, fix, severity="info")
+            yield _unfed_problem(name)
+
+
+def _unfed_problem(name: str) -> Problem:
+    text = f"'{name}' is not fed: what needs it waits"
+    return Problem(name, "unfed", text, "feed it a value", severity="info")

@@ -274,6 +274,40 @@ def test_what_was_computed_is_written_as_it_was_before_the_model_writes(
     assert np.array_equal(first.array, turned)
 
 
+class Counting(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """A loss that counts its calls, and is larger with each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, out: Any) -> Any:
+        self.calls += 1
+        return (self.calls if out.sum() > -1e9 else 0) * out.pow(2).mean()
+
+
+@pytest.mark.parametrize("how", ["save", "watch"])
+def test_buffers_of_a_loss_are_from_before_its_call(
+    exporter: Any, tmp_path: Path, how: str
+) -> None:
+    """As those of a model are, though a decision of either has both run once more."""
+    model, loss, path = Net(lambda net, x: net.a(x)), Counting(), tmp_path / "net.gstrace"
+    if how == "save":
+        exporter.save(path, model, x(), loss=loss)
+    else:
+        with exporter.watch(model, loss=loss, when="step == 2", save=path):
+            loss(model(x())).backward()
+            model.zero_grad()
+            loss(model(x())).backward()
+    before = 0 if how == "save" else 1
+    assert loss.calls == (0 if how == "save" else 2)  # as the loop itself counts
+    document = read(path)
+    held = [v.array for name, v in document.initial.items() if "calls" in name]
+    assert [array.tolist() for array in held] == [before]
+    with zipfile.ZipFile(path) as trace:
+        assert not any("loss" in r["text"] for r in json.loads(trace.read("graph.json"))["remarks"])
+
+
 @pytest.mark.parametrize("how", ["save", "watch"])
 def test_weights_are_copied_once(
     exporter: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str

@@ -9,6 +9,7 @@ from gradstep.core.checks.doctor.examined_document import Examined, reads_only
 from gradstep.core.checks.doctor.finding_words import listed, plural, within
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.graph.model import Operation, Phase
+from gradstep.core.ops.declare.optimizer_table import UPDATES
 
 _AVERAGING = ("Assign", "AssignSub", "AssignAdd")
 _NEAR = 32  # operations before an update that are looked at: a formula, and no network
@@ -64,7 +65,7 @@ def _trained_with(x: Examined) -> set[str]:
     trains = [
         name
         for name in (op.name for op in x.drawn if op.phase is Phase.UPDATE)
-        if x.graph[name].type.startswith(("Apply", "ResourceApply", "SparseApply"))
+        if x.graph[name].type.startswith(UPDATES)
     ]
     if not x.document.imported or not trains:
         return x.executed

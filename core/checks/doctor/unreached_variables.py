@@ -15,7 +15,7 @@ from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.document.requests import requests, trained_variables
 from gradstep.core.graph.foreign_origin import foreign_origin, source_line
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.ops.build.variable import TRAINABLE
+from gradstep.core.ops.build.variable import is_trainable
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 
@@ -46,7 +46,7 @@ def find_unreached_variables(x: Examined) -> Iterator[Finding]:
             elif _is_detached(x, ref, why):
                 cut.setdefault(why.node or "", []).append(ref)
     for name, refs in cut.items():
-        yield _detached(x, name, refs)
+        yield _detached(x, name, refs, are_all=len(missing) <= _EXPLAINED)
 
 
 def _is_opaque(x: Examined) -> bool:
@@ -75,10 +75,10 @@ def _is_detached(x: Examined, ref: TensorRef, why: WhyAnswer) -> bool:
     """Whether a program cut it off, far from where it says what is trained."""
     ends = x.graph.operations.get(why.node or "")
     is_foreign = ends is not None and ends.type in _STOPS and foreign_origin(ends) is not None
-    return is_foreign and x.graph[ref.op].attrs.get(TRAINABLE, True) is not False
+    return is_foreign and is_trainable(x.graph[ref.op])
 
 
-def _detached(x: Examined, name: str, refs: Sequence[TensorRef]) -> Finding:
+def _detached(x: Examined, name: str, refs: Sequence[TensorRef], are_all: bool) -> Finding:
     """One finding for all that is cut off at one place."""
     end = x.graph[name]
     origin = foreign_origin(end)
@@ -86,6 +86,7 @@ def _detached(x: Examined, name: str, refs: Sequence[TensorRef]) -> Finding:
     inner = origin.op.partition(".")[2].partition(".")[0]
     what, line = inner or origin.op, source_line(end) or name
     weights = "1 trained weight gets" if len(refs) == 1 else f"{len(refs)} trained weights get"
+    weights = weights if are_all else f"at least {weights}"
     named = ", ".join(ref.short for ref in refs)
     text = f"{weights} no gradient: {named}: {what} at {line}"
     return Finding(name, text, "train them without it, or say that they are not trained")

@@ -197,13 +197,13 @@ def norm(array: np.ndarray) -> str:
 
 def _zeros(array: np.ndarray) -> str:
     """ "1 of 2 elements is 0, at [1]"; "" where none is."""
-    places = np.argwhere(array == 0)
-    if not len(places):
+    count = array.size - int(np.count_nonzero(array))
+    if not count:
         return ""
-    said = f"{len(places):,} of {array.size:,} elements {'is' if len(places) == 1 else 'are'} 0"
-    if len(places) > _MOST:
+    said = f"{count:,} of {array.size:,} elements {'is' if count == 1 else 'are'} 0"
+    if count > _MOST:
         return said
-    return f"{said}, at {list_words(str(place.tolist()) for place in places)}"
+    return f"{said}, at {list_words(str(place.tolist()) for place in np.argwhere(array == 0))}"
 
 
 def operands(

@@ -8,12 +8,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO
 
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
-from gradstep.core.io.disk.atomic_write import write_file
 from gradstep.core.io.disk.memory_budget import Budget
 
 NAME = "-"
@@ -28,6 +26,11 @@ def documents_from_input(verb: str, args: argparse.Namespace) -> Iterator[None]:
     if not named or verb == "shot" or os.path.exists(NAME):  # shot: the start page
         yield
         return
+    # What other starts do without.
+    from tempfile import TemporaryDirectory
+
+    from gradstep.core.io.disk.atomic_write import write_file
+
     if len(named) > 1:
         raise usage("standard input holds one document", "name the other one's file")
     if reason := _taken(verb, args):

@@ -56,7 +56,7 @@ class Program:
     updates:   how the updates of each optimizer were made (an UpdateRecord of gradstep.core.train),
                by the number of the optimizer: for the edit after it. Of those that cannot be made
                now, how they were the last time.
-    is_cut:    whether it runs only a part of what it was asked for: the rest waits.
+    held:      operations that it was asked for, and does not run, as they wait.
     rates:     the learning rates of the optimizers that every run executes.
     recorded:  what another framework computed of the forward graph.
     edited:    the program after edits of the document that this one was derived from; raises
@@ -84,11 +84,16 @@ class Program:
     derived: tuple[Differentiation, ...] = ()
     remembered: tuple[Differentiation, ...] = ()
     updates: Mapping[int, Any] = field(default_factory=_nothing)
-    is_cut: bool = False
+    held: tuple[str, ...] = ()
     rates: tuple[TensorRef, ...] = ()
     recorded: RecordedRun | None = None
     rules: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
     edited: Callable[[Program, Sequence[NamedEdit]], Program] | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it runs only a part of what it was asked for: the rest waits."""
+        return bool(self.held)
 
     @property
     def losses(self) -> Losses:

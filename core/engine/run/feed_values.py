@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,22 @@ _NO_NUMBERS = (DType.STRING, DType.RESOURCE, DType.VARIANT)
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
     """`feeds` (tensor or its name -> anything NumPy can make an array of) as arrays of the
     tensors' element types and shapes. Raises GradstepError with TensorFlow's words."""
+    return _arrays(graph, feeds, lambda ref, kind, value: value)
+
+
+def given_feeds(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
+    """`feed_arrays` for what people give by hand, in a file or from a script: TensorFlow cuts
+    fractions off, wraps whole numbers round and lets large ones become infinite; here that is
+    refused. Raises GradstepError."""
+    return _arrays(graph, feeds, _exact)
+
+
+def _arrays(
+    graph: Graph,
+    feeds: Mapping[Any, Any],
+    prepare: Callable[[TensorRef, TensorType | None, Any], Any],
+) -> dict[TensorRef, np.ndarray]:
+    """prepare: gives what a value is converted from. Raises GradstepError."""
     if not isinstance(feeds, Mapping):
         raise GradstepError(
             "FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, "
@@ -33,19 +49,8 @@ def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.nd
     arrays: dict[TensorRef, np.ndarray] = {}
     for key, value in feeds.items():
         ref = fed_tensor(key)
-        arrays[ref] = convert_feed(ref, fed_type(graph, ref), value)
-    return arrays
-
-
-def given_feeds(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
-    """`feed_arrays` for what people give by hand, in a file or from a script: TensorFlow cuts
-    fractions off, wraps whole numbers round and lets large ones become infinite; here that is
-    refused. Raises GradstepError."""
-    arrays = {} if isinstance(feeds, Mapping) else feed_arrays(graph, feeds)
-    for key, value in feeds.items():
-        ref = fed_tensor(key)
         kind = fed_type(graph, ref)
-        arrays[ref] = convert_feed(ref, kind, _exact(ref, kind, value))
+        arrays[ref] = convert_feed(ref, kind, prepare(ref, kind, value))
     return arrays
 
 
@@ -61,6 +66,8 @@ def _exact(ref: TensorRef, kind: TensorType | None, value: Any) -> Any:
     letter = kind_of(array.dtype)
     if letter not in "biufcSU":
         return value
+    if array.dtype == kind.dtype.numpy:  # it is copied once, as it is fed
+        return array
     if letter in "SU":  # texts, which may be numbers
         array = array.astype(object)
     try:

@@ -27,6 +27,9 @@ class Rule:
     compares: bool = False
 
 
+# How the types of their ops begin.
+UPDATES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
+
 _SQUARES = "(accum + grad**2 * update_slots)"
 _RATE = "(lr / sqrt(accum + grad**2))"
 _NESTEROV = {"use_nesterov": False}

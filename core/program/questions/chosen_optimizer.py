@@ -8,12 +8,10 @@ from typing import Any
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.request_edits import set_optimizers
 from gradstep.core.document.requests import main_request
-from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.optimizer_table import UPDATES
+from gradstep.core.program.questions.gradient_query import named_tensor
 from gradstep.core.train.optimizer_text import require_hyper
-
-_UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")  # begin their types
 
 
 def train_by(
@@ -32,7 +30,7 @@ def train_by(
             node=own,
             hint="leave the optimizer away, or take what runs it out of what the document runs",
         )
-    minimized = tuple(_tensor(document, name) for name in of)
+    minimized = tuple(named_tensor(document.graph, name) for name in of)
     if not minimized and not document.request.of:
         minimized = main_request(document).of
     if not minimized and not document.request.of:
@@ -44,19 +42,9 @@ def train_by(
     return set_optimizers(document, [Optimizer(type, numbers, of=minimized)])
 
 
-def _tensor(document: Document, name: str) -> TensorRef:
-    ref = TensorRef.parse(name)
-    document.graph[ref.op]  # raises, with near misses
-    missing = missing_tensor(document.graph, ref)
-    if missing is not None:
-        hint = instead_of(document.graph, ref)
-        raise GradstepError(missing, kind="KeyError", node=ref.op, hint=hint)
-    return ref
-
-
 def _own_update(document: Document) -> str | None:
     """An operation of the graph that trains, and that every run does; None for none."""
     graph = document.graph
     run = [*document.targets, *(ref.op for ref in document.fetches)]
     there = graph.ancestors(name for name in run if name in graph)
-    return next((n for n in graph.order if n in there and graph[n].type.startswith(_UPDATES)), None)
+    return next((n for n in graph.order if n in there and graph[n].type.startswith(UPDATES)), None)

@@ -77,8 +77,8 @@ def request_of(document: Document, query: GradientQuery) -> GradientRequest:
     if not request.of and (query.wrt or stops or edges or overrides or starts or _flags(query)):
         main = main_request(document)  # an imported graph's own, to be derived anew
         request = replace(request, of=main.of, wrt=main.wrt)
-    of = tuple(_tensor(document.graph, n) for n in query.of) or request.of
-    wrt = tuple(_tensor(document.graph, n) for n in query.wrt)
+    of = tuple(named_tensor(document.graph, n) for n in query.of) or request.of
+    wrt = tuple(named_tensor(document.graph, n) for n in query.wrt)
     return replace(
         request,
         of=of,
@@ -105,14 +105,15 @@ def _flags(query: GradientQuery) -> bool:
 
 
 def _grad_ys(graph: Graph, query: GradientQuery) -> tuple[TensorRef | None, ...]:
-    return tuple(None if n == "-" else _tensor(graph, n) for n in query.grad_ys)
+    return tuple(None if n == "-" else named_tensor(graph, n) for n in query.grad_ys)
 
 
 def _unconnected_zero(request: GradientRequest, query: GradientQuery) -> bool:
     return query.unconnected == "zero" if query.unconnected else request.unconnected_zero
 
 
-def _tensor(graph: Graph, text: str) -> TensorRef:
+def named_tensor(graph: Graph, text: str) -> TensorRef:
+    """Raises GradstepError for one that there is not."""
     ref = TensorRef.parse(text)
     graph[ref.op]  # raises, with near misses
     missing = missing_tensor(graph, ref)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,6 +59,19 @@ def test_how_far_it_had_come(
     result = cli(verb, TUTORIAL, *rest)
     assert (result.status, result.out) == (130, "")
     assert result.err == f"gradstep: stopped while {said}\n"
+
+
+def test_on_a_terminal_what_was_shown_last_is_what_was_stopped(
+    cli: Cli, press: Callable[[str, int], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where a line of progress is told as well."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    press("Looking for the smallest, 5 operations", 2)
+    wrong = FOLDER / "override_add.gradstep"
+    result = cli("check", wrong, "--trust", "--without", "all", "--reduce", tmp_path / "a.gradstep")
+    assert result.status == 130
+    said = "gradstep: stopped while looking for the smallest, 5 operations, after 2 of 200\n"
+    assert result.err.endswith(said)
 
 
 def test_a_training_says_in_json_that_it_was_interrupted(

@@ -11,7 +11,7 @@ import pytest
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.foreign_origin import FOREIGN_OP, SOURCE_LINE
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call
@@ -98,7 +98,7 @@ def test_a_document_that_asks_for_nothing_does_not_pass(cli: Cli, tmp_path: Path
 def test_weights_that_a_program_detaches_are_named_with_the_line(cli: Cli, tmp_path: Path) -> None:
     def detached(w: Tensor) -> Tensor:
         cut = call("StopGradient", w)
-        told = {FOREIGN_OP: "aten.detach.default", SOURCE_LINE: "m2.py:60"}
+        told = {FOREIGN_OP: "aten.detach.default", FOREIGN_SCOPE: "", SOURCE_LINE: "m2.py:60"}
         return total(call("Square", w.builder.mark(cut, **told)))
 
     path = document(tmp_path / "a.gradstep", [1.0, 2.0], detached)
@@ -106,3 +106,24 @@ def test_weights_that_a_program_detaches_are_named_with_the_line(cli: Cli, tmp_p
     (problem,) = [p for p in found["problems"] if p["code"] == "unreached-variable"]
     assert problem["severity"] == "warning"
     assert problem["text"] == "1 trained weight gets no gradient: w: detach at m2.py:60"
+
+
+@pytest.mark.parametrize(("count", "said"), [(8, "8 trained weights"), (9, "at least 8 trained")])
+def test_many_weights_behind_one_detach_are_not_all_looked_at(
+    cli: Cli, tmp_path: Path, count: int, said: str
+) -> None:
+    """And how many there are is said only where it is known."""
+    b = GraphBuilder()
+    with b.as_default():
+        weights = [b.variable(f"w{i}", DType.FLOAT32, (2,)) for i in range(count)]
+        cut = call("StopGradient", call("AddN", *weights))
+        told = {FOREIGN_OP: "aten.detach.default", FOREIGN_SCOPE: "", SOURCE_LINE: "m2.py:60"}
+        loss = total(call("Square", b.mark(cut, **told)))
+    request = GradientRequest(of=(loss.ref,), wrt=tuple(w.ref for w in weights))
+    initial = {w.ref.op: Constant(np.ones(2, np.float32)) for w in weights}
+    path = tmp_path / "a.gradstep"
+    gradstep_file.save(path, Document(b.build(), request=request, initial=initial))
+    found = cli("check", path, "--json").json
+    (problem,) = [p for p in found["problems"] if p["code"] == "unreached-variable"]
+    assert problem["text"].startswith(said)
+    assert problem["text"].endswith("w7: detach at m2.py:60")

@@ -10,7 +10,7 @@ import pytest
 import gradstep
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.native.gradstep_file import save
 from gradstep.core.ops.build.builder import GraphBuilder
 
@@ -270,3 +270,16 @@ def test_an_end_before_what_waits_for_a_feed_says_so(tmp_path: Path) -> None:
     assert stop.error is not None
     assert "'x' is not fed" in str(stop.error)
     assert "'x' is not fed" in repr(stop)
+
+
+def test_an_end_before_an_open_wire_names_no_placeholder_that_nothing_needs(
+    tmp_path: Path,
+) -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        b.placeholder("that", DType.FLOAT32, (2,))
+        b.constant(np.ones(2, np.float32), name="c")
+    graph = Graph.of([*b.build(), Operation("z", "Add", (TensorRef("c"), None))])
+    save(tmp_path / "open.gradstep", Document(graph=graph, fetches=(TensorRef("z"),)))
+    stop = gradstep.open(tmp_path / "open.gradstep").debug().continue_()
+    assert (stop.reason, stop.error) == ("end", None)

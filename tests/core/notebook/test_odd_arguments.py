@@ -92,3 +92,12 @@ def test_keywords_are_looked_at(objects: dict[str, Any]) -> None:
             _call(partial(net.set_variables, **{name: value}), {})
         for name in ("learning_rate", "lr"):
             _call(partial(net.set_optimizer, "Adam", **{name: value}), {})
+
+
+def test_flags_of_numpy_are_flags() -> None:
+    net = gradstep.open(TUTORIAL)
+    assert np.array_equal(net.grad("loss", "c", gate=np.True_), net.grad("loss", "c", gate=True))
+    with pytest.raises(gradstep.GradstepError, match="gate of grad is True or False"):
+        net.grad("loss", "c", gate=np.int64(1))  # type: ignore[call-overload]
+    with pytest.raises(gradstep.GradstepError, match="seed of reseed is a whole number"):
+        net.debug().reseed(np.True_)

@@ -103,19 +103,26 @@ def test_variables_live_on_from_run_to_run(net: gradstep.Session) -> None:
     assert net.run()["loss"] == losses[0]
 
 
+@pytest.mark.parametrize("how", ["given", "set"])
 def test_a_batch_like_the_one_before_compiles_nothing(
-    net: gradstep.Session, monkeypatch: pytest.MonkeyPatch
+    net: gradstep.Session, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    net.run(None, {"data": [1, 2]})
-    net.grad("loss", "c", {"data": [1, 2]})
+    def feed(data: list[int]) -> dict[str, list[int]] | None:
+        if how == "given":
+            return {"data": data}
+        net.set_feeds(data=data)
+        return None
+
+    net.run(None, feed([1, 2]))
+    net.grad("loss", "c", feed([1, 2]))
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("it is compiled anew")
 
     monkeypatch.setattr("gradstep.core.engine.run.tf_session.compile_plan", refuse)
     monkeypatch.setattr("gradstep.core.notebook.program_cache.derive", refuse)
-    net.run(None, {"data": [3, 4]})
-    net.grad("loss", "c", {"data": [3, 4]})
+    net.run(None, feed([3, 4]))
+    net.grad("loss", "c", feed([3, 4]))
 
 
 @pytest.mark.parametrize("suffix", [".pb", ".pbtxt"])
