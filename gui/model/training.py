@@ -370,14 +370,18 @@ class Training(QObject):
         return CheckCurves(texts=[*texts], losses=[str(ref) for ref in self._minimized()])
 
     def _check_all(self) -> None:
-        """Ask which curves an edit has made wrong, or right again; of the losses training tells."""
-        texts = [curve.text for curve in self.curves if not curve.validates]
-        losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
-        if self._workspace.program is None or losses.issuperset(texts):
-            return
+        """Ask which curves an edit has made wrong, or right again; of the losses training tells.
+        Not before the engine has the edits that were made meanwhile: asking would give it them."""
         number = self._checks = self._checks + 1
-        ask = self._workspace.request
-        ask(self._question(texts), (), self._checked, lambda: number == self._checks)
+
+        def ask() -> None:
+            texts = [curve.text for curve in self.curves if not curve.validates]
+            losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
+            space, is_newest = self._workspace, lambda: number == self._checks
+            if space.program is not None and is_newest() and not losses.issuperset(texts):
+                space.request(self._question(texts), (), self._checked, is_newest)
+
+        self._workspace.debugger.later(ask)
 
     def _checked(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if not isinstance(reply, CurvesChecked):

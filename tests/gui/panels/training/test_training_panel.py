@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gradstep.gui.actions import action_table
 from gradstep.gui.actions.action_record import can_train
 from gradstep.gui.look import theme
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model import debugger
 from gradstep.gui.model.training import Training
 from gradstep.gui.panels.training.curve_list import Swatch
 from gradstep.gui.panels.training.expression_dialog import ExpressionDialog
@@ -503,7 +505,7 @@ def test_an_expression_is_offered_by_any_part_of_it_and_said_to_be_wrong_where_i
 
 
 def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
-    bench: Any, panel: Any
+    bench: Any, panel: Any, qtbot: Any
 ) -> None:
     space, training = bench.space, panel.training
     text = 'norm(grad["softmax/bias:0"])'
@@ -513,6 +515,7 @@ def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
     wire = Edge("softmax/logits", 1)
     space.edit("stop", toggle_stop(space.document, wire))
     space.debugger.flush()
+    qtbot.wait(1)
     (row,) = (row for row in panel.curves._rows if row._curve.text == text)
     assert "no gradient of 'softmax/bias'" in row.problem.text()
     commands.train(space)
@@ -527,6 +530,37 @@ def test_a_curve_that_an_edit_makes_wrong_says_so_and_the_rest_trains(
     (row,) = (row for row in panel.curves._rows if row._curve.text == text)
     assert float(row.number.text()) > 0
     assert row.problem.isHidden()
+
+
+def test_of_a_row_of_edits_the_engine_gets_the_first_and_the_last_whatever_is_followed(
+    bench: Any, panel: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that comes between two edits asks about the curves, and that must not hurry."""
+    space, held = bench.space, list[Callable[[], None]]()
+    commands.follow_expression(space, "loss * 2")
+    qtbot.wait(2 * debugger.SETTLE)
+    send, bench.bridge.asked = bench.bridge.send, []
+    monkeypatch.setattr(bench.bridge, "send", lambda *asked: held.append(partial(send, *asked)))
+    monkeypatch.setattr(debugger, "TOGETHER", 0)
+
+    def given() -> list[type[m.Message]]:
+        qtbot.wait(1)
+        while held:
+            held.pop(0)()
+        return [type(each) for each in bench.bridge.asked]
+
+    wires = [Edge("softmax/logits", place) for place in (1, 0)]
+    for number, wire in enumerate([*wires, *wires]):
+        space.edit("stop", toggle_stop(space.document, wire))
+        if number == 0:
+            qtbot.waitUntil(lambda: bool(held))
+            monkeypatch.setattr(debugger, "SETTLE", 20_000)  # however busy the machine is
+        else:
+            assert given() == [m.Edit], "the first, and no question that would give it the next"
+    space.debugger.flush()
+    given()
+    asked = given()
+    assert (asked.count(m.Edit), asked.count(m.CheckCurves)) == (2, 1)
 
 
 def test_a_long_name_of_an_earlier_training_leaves_room_for_its_number(
