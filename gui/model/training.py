@@ -17,7 +17,7 @@ from gradstep.core.document.requests import minimized
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.variable import VARIABLES
-from gradstep.core.ops.declare.random_ops import draws_by_name
+from gradstep.core.ops.declare.random_ops import draws_by_name, is_random
 from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -509,5 +509,6 @@ def _said(error: ErrorInfo | None) -> str:
 def _draws_under(graph: Graph, names: Container[str]) -> bool:
     """Whether an operation of one of these names, or in a loop that is called so, draws random
     numbers by its own."""
-    drawing = (op.name for op in graph if draws_by_name(op))
+    random = (graph.by_type[type] for type in graph.by_type if is_random(type))
+    drawing = (name for each in random for name in each if draws_by_name(graph[name]))
     return any(path in names for name in drawing for path in (name, *parents(name)))
