@@ -36,6 +36,7 @@ from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_histories import CurveHistories
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.engine_sync import same_run
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.followed_histograms import (
     FollowedHistograms,
     histogram_of,
@@ -374,10 +375,13 @@ class Training(QObject):
         Not before the engine has the edits that were made meanwhile: asking would give it them."""
         number = self._checks = self._checks + 1
 
+        def is_newest() -> bool:
+            return number == self._checks
+
         def ask() -> None:
             texts = [curve.text for curve in self.curves if not curve.validates]
             losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
-            space, is_newest = self._workspace, lambda: number == self._checks
+            space = self._workspace
             if space.program is not None and is_newest() and not losses.issuperset(texts):
                 space.request(self._question(texts), (), self._checked, is_newest)
 
@@ -490,8 +494,7 @@ class Training(QObject):
 
 def _held_curve(ref: TensorRef) -> Curve:
     """The mean of a number over the rows that are held back, after each epoch."""
-    name = str(ref)
-    return Curve(held_text(name), f"{ref.short}, held back", ref.op, validates=name)
+    return Curve(held_text(str(ref)), f"{ref.short}, held back", ref.op)
 
 
 def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
@@ -503,7 +506,7 @@ def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
 
 def _said(error: ErrorInfo | None) -> str:
     """What is wrong, and what to do."""
-    return "" if error is None else ": ".join(filter(None, (error.message, error.hint)))
+    return "" if error is None else words(error)
 
 
 def _draws_under(graph: Graph, names: Container[str]) -> bool:
