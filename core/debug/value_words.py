@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.float_text import float_text
+from gradstep.core.float_text import float_text, range_words
 from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.nested_brackets import in_brackets
@@ -41,13 +41,11 @@ def _range(array: np.ndarray[Any, Any]) -> list[str]:
     infs = count - nans - int(finite.sum()) * times
     held = numbers[finite] if nans or infs else numbers
     wrong = " ".join(f"{n} {word}" for n, word in ((nans, "NaN"), (infs, "Inf")) if n)
-    ends = _ends(float(held.min()), float(held.max())) if held.size else ""
-    return [f"{wrong}, else {ends}" if wrong and ends else wrong or ends]
-
-
-def _ends(least: float, most: float) -> str:
+    if not held.size:
+        return [wrong]
+    least, most = float(held.min()), float(held.max())
     low, high = (f"{end + 0.0:.4g}" for end in (least, most))  # 0.0, and not -0.0
-    return f"all {low}" if least == most else f"{low} to {high}"
+    return [range_words(wrong, low, high, least == most)]
 
 
 def _shape(array: np.ndarray[Any, Any]) -> str:

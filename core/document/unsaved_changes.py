@@ -24,10 +24,10 @@ def has_work(document: Document, on_disk: Document) -> bool:
     watches and folded scopes are not work; where the user put a node is. Cheap where the two share
     parts."""
     return (
-        _differ(document, on_disk, _WORK)
+        differ(document, on_disk, _WORK)
         or document.view.positions != on_disk.view.positions
         or share_operations(document.graph, on_disk.graph) is not on_disk.graph
-        or _differ(document, on_disk, _VALUES)
+        or differ(document, on_disk, _VALUES)
     )
 
 
@@ -35,9 +35,9 @@ def is_same(document: Document, other: Document) -> bool:
     """Whether an edit that leads from one to the other, or back, changed nothing, of what is looked
     at neither. Costs what the edit touched, where that is known of the graph."""
     return not (
-        _differ(document, other, (*_LOOKED_AT, *_WORK))
+        differ(document, other, (*_LOOKED_AT, *_WORK))
         or not _are_alike(document.graph, other.graph)
-        or _differ(document, other, _VALUES)
+        or differ(document, other, _VALUES)
     )
 
 
@@ -49,6 +49,8 @@ def _are_alike(graph: Graph, before: Graph) -> bool:
     )
 
 
-def _differ(new: Document, old: Document, names: Iterable[str]) -> bool:
+def differ(new: Document, old: Document, names: Iterable[str]) -> bool:
+    """Whether two documents have another value of any of these fields. What they share is not
+    compared."""
     pairs = ((getattr(new, name), getattr(old, name)) for name in names)
     return any(a is not b and a != b for a, b in pairs)

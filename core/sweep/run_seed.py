@@ -23,7 +23,7 @@ def is_seeded(document: Document, settings: tuple[Setting, ...]) -> bool:
     texts = [value for setting in settings for value in setting.values]
     if document.data is not None and document.data.shuffle is not None:
         return True
-    return any(map(is_random, document.graph)) or any(seeded_text(t, 1) != t for t in texts)
+    return any(map(is_random, document.graph.by_type)) or any(seeded_text(t, 1) != t for t in texts)
 
 
 def with_seed(document: Document, seed: int) -> Document:
@@ -33,7 +33,7 @@ def with_seed(document: Document, seed: int) -> Document:
     graph, data = document.graph, document.data
     if data is not None and data.shuffle is not None:
         document = document.with_(data=replace(data, shuffle=data.shuffle + seed))
-    for op in [op for op in graph if is_random(op)]:
+    for op in [op for op in graph if is_random(op.type)]:
         graph = set_attrs(graph, op.name, {**op.attrs, "seed": seed, "seed2": _own(op)})
     return document.with_(graph=graph)
 

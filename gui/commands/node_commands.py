@@ -236,15 +236,14 @@ def connect(workspace: Workspace, source: TensorRef, edge: Edge) -> None:
 @says_why
 def connect_through_cast(
     workspace: Workspace, source: TensorRef, edge: Edge, taken: Edge | None = None
-) -> str:
+) -> None:
     """Wire `source` into `edge` with a Cast between them to an element type that fits there, and
-    select that. taken: a wire to be taken off. Returns the Cast's name."""
+    select that. taken: a wire to be taken off."""
     document = workspace.document
     if taken is not None:
         document = document_edits.disconnect(document, taken)
-    document, cast = wire_completion.add_cast(document, source, edge)
+    document, _ = wire_completion.add_cast(document, source, edge)
     edit_and_show(workspace, f"Connect {source.short} to {edge.op}", document)
-    return cast
 
 
 @says_why

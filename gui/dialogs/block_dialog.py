@@ -15,10 +15,11 @@ from gradstep.core.graph.scopes import children
 from gradstep.core.layers.block_expansion import Expansion, expand
 from gradstep.core.layers.block_table import Block
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.setting_fields import SettingField, field_of, title_of
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 
 OWN = "none: its own weights"

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gradstep.core.errors import GradstepError
 from gradstep.gui.dialogs.confirm_dialog import confirm
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, Tone
@@ -141,8 +140,3 @@ class Dialog(QDialog):
         palette = label.palette()
         palette.setColor(label.foregroundRole(), self.workspace.theme.tone(tone))
         label.setPalette(palette)
-
-
-def words(error: GradstepError) -> str:
-    """What is wrong, and what to do, in one line."""
-    return f"{error.message}: {error.hint}" if error.hint else error.message

@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.machine_report import MachineFact, as_text, examine
 from gradstep.core.version import version
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.remote_engine import HERE, SCHEME
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 

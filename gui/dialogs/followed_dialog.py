@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.training_search import FoundTraining, TrainingSearch
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable

@@ -21,10 +21,10 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.train.optimizers import OPTIMIZERS, complete, is_flag
 from gradstep.core.train.training_settings import read_settings
-from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.dialogs.request_dialog import names_in
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.error_words import words
 
 _TIPS = {
     "of": "What it minimizes; empty for what Graph > Differentiate says",

@@ -13,10 +13,11 @@ from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.actions.action_record import can_branch
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.optimizer_form import OptimizerForm
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 
 FIRST = Optimizer("Adam", {"learning_rate": 0.001})

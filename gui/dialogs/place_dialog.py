@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.placed_devices import placed_on
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.device_text import device_words
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.selection import selected_units
 from gradstep.gui.model.workspace import Workspace
 

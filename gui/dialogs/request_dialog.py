@@ -13,8 +13,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.variable import is_trainable
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 
 ONES = "-"  # in place of a name, as on the command line

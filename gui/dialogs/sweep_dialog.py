@@ -18,10 +18,11 @@ from gradstep.core.sweep.run_seed import is_seeded
 from gradstep.core.sweep.setting_syntax import Setting, number_text, parse_setting
 from gradstep.core.sweep.setting_targets import check_settings, settable_names
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.settings import state_folder
 from gradstep.gui.model.sweep_process import free_folder
 from gradstep.gui.model.workspace import Workspace

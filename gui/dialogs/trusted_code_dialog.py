@@ -13,7 +13,8 @@ from gradstep.core.program.trust import code_trust
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.table_cells import Cell, RowModel

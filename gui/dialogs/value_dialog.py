@@ -19,10 +19,11 @@ from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant, Operation
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_view import CodeView
-from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.file_choice import ask_folder, ask_open
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.value_place import ValuePlace, place_here, place_of
 from gradstep.gui.model.value_reader import ValueReader, read_now
 from gradstep.gui.model.workspace import Workspace

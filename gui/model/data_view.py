@@ -16,6 +16,7 @@ from gradstep.core.graph.problems import DATA, DATA_ROWS
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import BatchSeen, LookAtBatch, Message, ProblemInfo
 from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.error_words import words
 
 if TYPE_CHECKING:
     from gradstep.core.data.source_survey import Survey
@@ -164,7 +165,7 @@ class DataView(QObject):
 
     def _fail(self, error: GradstepError) -> None:
         self.reading = ""
-        self.error = f"{error.message}: {error.hint}" if error.hint else error.message
+        self.error = words(error)
         self.changed.emit()
 
     def _forget_error(self) -> None:

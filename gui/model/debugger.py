@@ -135,9 +135,9 @@ class Debugger(QObject):
         self._tell = QTimer(self, singleShot=True, interval=TICK)
         self._tell.timeout.connect(self._tell_values)
         self._ticks = 0  # since the first that is not shown yet
-        self._values = ValueCache(bridge.send, self._note_values, self._later)
+        self._values = ValueCache(bridge.send, self._note_values, self.later)
         self.notations = StepNotations(
-            bridge.send, self._note_values, self._add_problems, self._later, self._makes
+            bridge.send, self._note_values, self._add_problems, self.later, self._makes
         )
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
@@ -392,7 +392,7 @@ class Debugger(QObject):
         message = structs.replace(message, look=self._look())
         self._bridge.send(message, buffers, self._while_open(then))
 
-    def _later(self, ask: Callable[[], None]) -> None:
+    def later(self, ask: Callable[[], None]) -> None:
         """Once the views have said what they look at; after an edit, once the engine has that."""
         QTimer.singleShot(0, self, lambda: self._put_off.append(ask) if self.is_edited else ask())
 

@@ -9,7 +9,7 @@ from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.histogram_points import HistogramPoints
 from gradstep.gui.model.run_history import RunHistory
 from gradstep.gui.model.sampled_points import SampledPoints
-from gradstep.gui.model.training_curve import Curve, held_name, renamed_text
+from gradstep.gui.model.training_curve import Curve, renamed_text
 
 MOST = 6  # trainings that are listed
 KEPT = 24  # of all that runs may come back to; then the oldest goes
@@ -44,8 +44,10 @@ class EarlierTraining:
     def rename(self, name_of: Callable[[str], str]) -> None:
         """Operations are called otherwise now; event files know them by their tags."""
         if not self.tags:
-            self.points = {_renamed(text, name_of): x for text, x in self.points.items()}
-            self.histograms = {_renamed(text, name_of): x for text, x in self.histograms.items()}
+            self.points = {renamed_text(text, name_of): x for text, x in self.points.items()}
+            self.histograms = {
+                renamed_text(text, name_of): x for text, x in self.histograms.items()
+            }
 
 
 class EarlierTrainings:
@@ -121,10 +123,6 @@ class EarlierTrainings:
     def _shown(self, text: str) -> list[tuple[EarlierTraining, AnyPoints]]:
         found = ((kept, kept.points_of(text)) for kept in self if kept.shown)
         return [(kept, points) for kept, points in found if points is not None]
-
-
-def _renamed(text: str, name_of: Callable[[str], str]) -> str:
-    return renamed_text(text, held_name(text), name_of)
 
 
 def short_text(text: str) -> str:

@@ -6,12 +6,13 @@ from dataclasses import fields, replace
 
 from gradstep.core.document.breakpoint_specs import spec_of
 from gradstep.core.document.document import Document
+from gradstep.core.document.unsaved_changes import differ
 from gradstep.core.protocol.messages import SetBreakpoints
 
 
 def same_run(old: Document, new: Document) -> bool:
     """Whether two documents differ in nothing that the engine runs by."""
-    return all(getattr(old, name) == getattr(new, name) for name in _RUN_BY)
+    return not differ(new, old, _RUN_BY)
 
 
 _WORDS = ("view", "branches", "watches", "title", "note", "claim", "truth", "group", "expectations")

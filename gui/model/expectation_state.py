@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import variations
@@ -42,11 +42,9 @@ class Expected(QObject):
         self.failure: ErrorInfo | None = None
         self._workspace = workspace
         self._asked: tuple[Document, bool] | None = None
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._check_if_light)
         workspace.document_changed.connect(self._forget_if_changed)
-        workspace.program_changed.connect(self._soon.start)
-        workspace.debugger.kept.connect(self._soon.start)
+        workspace.program_changed.connect(self._check_later)
+        workspace.debugger.kept.connect(self._check_later)
 
     def check(self) -> None:
         """Hold the document as it is now against its runs; `changed` follows."""
@@ -58,8 +56,12 @@ class Expected(QObject):
             lambda reply, buffers: self._take(reply, document),
         )
 
+    def _check_later(self) -> None:
+        """Once the engine has taken the document: asking would give it an edit at once."""
+        self._workspace.debugger.later(self._check_if_light)
+
     def _check_if_light(self) -> None:
-        """Once the engine has taken the document, if that will not keep it from other work."""
+        """If that will not keep the engine from other work."""
         now = self._workspace.document, self._workspace.trusted
         if self._workspace.program is None or not now[0].expectations or _same(self._asked, now):
             return

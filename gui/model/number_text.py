@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.float_text import float_text, not_finite
+from gradstep.core.float_text import float_text, not_finite, range_words
 from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.nested_brackets import in_brackets
 from gradstep.core.protocol.messages import Stats
@@ -127,20 +127,16 @@ def _shape(value: TensorValue) -> str:
 
 def summary(value: TensorValue) -> str:
     """Shape, what is wrong, and range: "64×32  2 NaN, else -1.2 to 3.4"."""
-    stats = value.stats
-    bad = " ".join(wrong(stats))
-    parts = [_shape(value), f"{bad}, else {_range(stats)}" if bad and _range(stats) else bad]
-    parts += [] if bad else [_range(stats)]
-    return "  ".join(filter(None, parts))
+    return "  ".join(filter(None, (_shape(value), _range(value.stats))))
 
 
 def _range(stats: Stats | None) -> str:
-    """ "-1.2 to 3.4"; "all 0.5"; "" where no element is a number."""
+    """What is wrong, and the range of what is not; "" where nothing is known."""
+    bad = " ".join(wrong(stats))
     if stats is None or stats.minimum is None or stats.maximum is None:
-        return ""
-    least, most = short(stats.minimum), short(stats.maximum)
-    alike = stats.minimum == stats.maximum
-    return f"all {most}" if alike else f"{least} to {most}"
+        return bad
+    low, high = stats.minimum, stats.maximum
+    return range_words(bad, short(low), short(high), low == high)
 
 
 def wrong(stats: Stats | None) -> list[str]:

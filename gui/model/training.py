@@ -17,7 +17,7 @@ from gradstep.core.document.requests import minimized
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.variable import VARIABLES
-from gradstep.core.ops.declare.random_ops import draws_by_name
+from gradstep.core.ops.declare.random_ops import draws_by_name, is_random
 from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -36,6 +36,7 @@ from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_histories import CurveHistories
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.engine_sync import same_run
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.followed_histograms import (
     FollowedHistograms,
     histogram_of,
@@ -370,14 +371,21 @@ class Training(QObject):
         return CheckCurves(texts=[*texts], losses=[str(ref) for ref in self._minimized()])
 
     def _check_all(self) -> None:
-        """Ask which curves an edit has made wrong, or right again; of the losses training tells."""
-        texts = [curve.text for curve in self.curves if not curve.validates]
-        losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
-        if self._workspace.program is None or losses.issuperset(texts):
-            return
+        """Ask which curves an edit has made wrong, or right again; of the losses training tells.
+        Not before the engine has the edits that were made meanwhile: asking would give it them."""
         number = self._checks = self._checks + 1
-        ask = self._workspace.request
-        ask(self._question(texts), (), self._checked, lambda: number == self._checks)
+
+        def is_newest() -> bool:
+            return number == self._checks
+
+        def ask() -> None:
+            texts = [curve.text for curve in self.curves if not curve.validates]
+            losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
+            space = self._workspace
+            if space.program is not None and is_newest() and not losses.issuperset(texts):
+                space.request(self._question(texts), (), self._checked, is_newest)
+
+        self._workspace.debugger.later(ask)
 
     def _checked(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if not isinstance(reply, CurvesChecked):
@@ -486,8 +494,7 @@ class Training(QObject):
 
 def _held_curve(ref: TensorRef) -> Curve:
     """The mean of a number over the rows that are held back, after each epoch."""
-    name = str(ref)
-    return Curve(held_text(name), f"{ref.short}, held back", ref.op, validates=name)
+    return Curve(held_text(str(ref)), f"{ref.short}, held back", ref.op)
 
 
 def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
@@ -499,11 +506,12 @@ def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
 
 def _said(error: ErrorInfo | None) -> str:
     """What is wrong, and what to do."""
-    return "" if error is None else ": ".join(filter(None, (error.message, error.hint)))
+    return "" if error is None else words(error)
 
 
 def _draws_under(graph: Graph, names: Container[str]) -> bool:
     """Whether an operation of one of these names, or in a loop that is called so, draws random
     numbers by its own."""
-    drawing = (op.name for op in graph if draws_by_name(op))
+    random = (graph.by_type[type] for type in graph.by_type if is_random(type))
+    drawing = (name for each in random for name in each if draws_by_name(graph[name]))
     return any(path in names for name in drawing for path in (name, *parents(name)))

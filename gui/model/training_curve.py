@@ -22,22 +22,26 @@ _HELD = "validation "  # no expression begins so
 @dataclass(eq=False)
 class Curve:
     """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
-    colour; family: what it is of layers; validates: the tensor whose mean it is over the rows that
-    are held back; tag: what event files call it, of one that they alone have; problem: why it
-    cannot be followed now, "" where it can; points: of the runs that are shown."""
+    colour; family: what it is of layers; tag: what event files call it, of one that they alone
+    have; problem: why it cannot be followed now, "" where it can; points: of the runs that are
+    shown."""
 
     text: str
     title: str
     op: str = ""
     tone: Tone = "forward"
     family: Family = "value"
-    validates: str = ""
     tag: str = ""
     problem: str = ""
     points: Points | SampledPoints = field(init=False)
 
     def __post_init__(self) -> None:
         self.forget()
+
+    @property
+    def validates(self) -> str:
+        """The tensor whose mean it is over the rows that are held back; "" for any other."""
+        return held_name(self.text)
 
     @property
     def is_close(self) -> bool:
@@ -52,26 +56,19 @@ class Curve:
 
     def renamed(self, name_of: Callable[[str], str]) -> Curve:
         """It, or the same with operation names put through `name_of`, which has its points."""
-        new = replace(
-            self,
-            text=renamed_text(self.text, self.validates, name_of),
-            title=renamed_title(self.title, self.text, self.op, name_of),
-            op=self.op and name_of(self.op),
-            validates=rename_tensor(self.validates, name_of),
-        )
-        if (new.text, new.op) == (self.text, self.op):
+        text, op = renamed_text(self.text, name_of), self.op and name_of(self.op)
+        if (text, op) == (self.text, self.op):
             return self
+        title = renamed_title(self.title, self.text, self.op, name_of)
+        new = replace(self, text=text, title=title, op=op)
         new.points = self.points
         return new
 
 
-def renamed_text(text: str, validates: str, name_of: Callable[[str], str]) -> str:
+def renamed_text(text: str, name_of: Callable[[str], str]) -> str:
     """The expression of a curve with operation names put through `name_of`."""
-    return (
-        held_text(rename_tensor(validates, name_of))
-        if validates
-        else rename_operations(text, name_of)
-    )
+    held = held_name(text)
+    return held_text(rename_tensor(held, name_of)) if held else rename_operations(text, name_of)
 
 
 def renamed_title(title: str, text: str, op: str, name_of: Callable[[str], str]) -> str:

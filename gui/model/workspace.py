@@ -449,7 +449,8 @@ class Workspace(QObject):
         found = None if now == self.disk else now
         if found == self.found_on_disk:
             return
-        self.found_on_disk, self.is_changed = found, found is not None or self.has_edits
+        self.found_on_disk = found
+        self.is_changed = self._has_work()
         self.file_changed.emit()
 
     def give_up_changes(self) -> None:

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.error_words import words
 from gradstep.gui.panels.inspector.attribute_text import attr_text, read_attr
+from gradstep.gui.panels.inspector.reasoned_field import ReasonedField
 from gradstep.gui.panels.widgets.check_box import Check
-from gradstep.gui.panels.widgets.small_labels import ThemeSource, Wrapped
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 Change = Callable[[Any], object]  # False: the value was refused
 Refuse = Callable[[str], None]  # with the reason, also later
@@ -159,26 +160,13 @@ class Line(QLineEdit):
             self.clearFocus()
 
 
-class LineEditor(QWidget):
+class LineEditor(ReasonedField):
     """A line, and below it why what was typed there cannot be."""
 
     def __init__(self, theme: ThemeSource, name: str, placeholder: str = "") -> None:
-        super().__init__()
-        self.line = Line(name, placeholder)
-        self._theme = theme
-        self._reason: Wrapped | None = None
-        self.line.told.connect(self._say)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.line)
-
-    def _say(self, reason: str) -> None:
-        if self._reason is None:
-            self._reason = Wrapped(self._theme, f"{self.line.objectName()}.reason", "problem")
-            self._column.addWidget(self._reason)
-        self._reason.setText(reason)
-        self._reason.setVisible(bool(reason))
+        line = Line(name, placeholder)
+        super().__init__(theme, line, line.told)
+        self.line = line
 
 
 class _CheckEditor(Check):

@@ -20,9 +20,9 @@ from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.gui import commands
 from gradstep.gui.actions.action_record import can_branch
 from gradstep.gui.actions.dialog_table import VALUE, open_dialog
-from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_place import ValuePlace, attribute_place, fed_place, place_of
 from gradstep.gui.model.workspace import Workspace

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.gui import commands
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu
+from gradstep.gui.panels.inspector.reasoned_field import ReasonedField
 from gradstep.gui.panels.inspector.stop_box import StopBox
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.name_field import NameField
-from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
+from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
 
 
-class NameRow(QWidget):
+class NameRow(ReasonedField):
     """The field, and below it why what was typed is no name."""
 
     def __init__(self, workspace: Workspace, theme: ThemeSource) -> None:
-        super().__init__()
-        self.field = NameField(workspace, "", "inspector.name", stays=True)
-        self._reason = Wrapped(theme, "inspector.name.reason", "problem")
-        self._reason.hide()
-        self.field.refused.connect(self._say)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.field)
-        column.addWidget(self._reason)
+        field = NameField(workspace, "", "inspector.name", stays=True)
+        super().__init__(theme, field, field.refused)
+        self.field = field
 
     def show_name(self, name: str) -> None:
         self.field.show_name(name)
-
-    def _say(self, reason: str) -> None:
-        self._reason.setText(reason)
-        self._reason.setVisible(bool(reason))
 
 
 class InputLinks(QWidget):

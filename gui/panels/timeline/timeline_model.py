@@ -95,26 +95,17 @@ class TimelineModel(CellModel):
             return "–", "faint"
         if here:
             return self._arriving(item)
-        values = [self._value(ref) for ref in item.refs]
-        known = [_brief(v) for v in values if v is not None and v.state == "known"]
-        if any(v is not None and v.state == "dead" for v in values):
-            if not known:
-                return "dead", "muted"
-            if item.phase == "forward":
-                known = self._named(item)
-        wrong = any(
-            v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
-        )
-        return ", ".join(known) or "–", "problem" if wrong else phase_tone(item.phase)
-
-    def _named(self, item: StepRow) -> list[str]:
-        """The outputs that are alive, where others are not."""
-        values = ((TensorRef.parse(ref).index, self._value(ref)) for ref in item.refs)
-        return [
-            f"{output_name(item.type, index)}: {_brief(v)}"
-            for index, v in values
-            if v is not None and v.state == "known"
-        ]
+        values = [(ref, v) for ref in item.refs if (v := self._value(ref)) is not None]
+        known = [(ref, v) for ref, v in values if v.state == "known"]
+        is_dead = any(v.state == "dead" for _, v in values)
+        if is_dead and not known:
+            return "dead", "muted"
+        texts = [_brief(v) for _, v in known]
+        if is_dead and item.phase == "forward":  # which of the outputs are alive
+            names = [output_name(item.type, TensorRef.parse(ref).index) for ref, _ in known]
+            texts = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
+        wrong = any(number_text.is_wrong(v) for _, v in known)
+        return ", ".join(texts) or "–", "problem" if wrong else phase_tone(item.phase)
 
     def _change(self, item: StepRow) -> str:
         """What the update in these steps changed; nothing where a later one has overwritten it."""

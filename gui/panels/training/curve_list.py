@@ -41,7 +41,7 @@ class CurveList(QWidget):
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def show_curves(self, curves: Sequence[Curve], colors: Sequence[QColor]) -> None:
-        """A row for each."""
+        """A row for each, which says what is wrong with it as it is now."""
         for row in self._rows:
             row.hide()
             row.deleteLater()
@@ -68,9 +68,11 @@ class _Row(QWidget):
         row = QHBoxLayout()
         row.setSpacing(GRID)
         column.addLayout(row)
-        self.problem = Wrapped(theme, f"training.problem.{curve.text}", "problem")
-        self.problem.setContentsMargins(12 + GRID, 0, 0, 0)
-        column.addWidget(self.problem)
+        if curve.problem:
+            problem = Wrapped(theme, f"training.problem.{curve.text}", "problem")
+            problem.setContentsMargins(12 + GRID, 0, 0, 0)
+            problem.setText(curve.problem)
+            column.addWidget(problem)
         row.addWidget(Swatch(color, dashed=bool(curve.validates)))
         row.addWidget(_name(owner, curve))
         self.number = Text(theme, "text", mono(12))
@@ -87,8 +89,6 @@ class _Row(QWidget):
         row.addWidget(drop)
 
     def show_step(self, step: int) -> None:
-        self.problem.setText(self._curve.problem)
-        self.problem.setVisible(bool(self._curve.problem))
         points = self._curve.points
         number = points.at(step) if points.first <= step < points.stop else None
         known = number is not None and not is_not_there(np.array([number]))[0]

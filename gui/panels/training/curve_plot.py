@@ -244,19 +244,21 @@ class CurvePlot(QWidget):
 
     def _earlier_at(self, step: int, point: QPointF) -> EarlierTraining | None:
         """The training before whose line is there, and none of this training."""
-        scene = self._box.mapToScene(point.toPoint())
-        for plot in self._plots.values():
-            if plot.item.vb.sceneBoundingRect().contains(scene):
-                return plot.earlier_at(step, plot.item.vb.mapSceneToView(scene).y())
-        return None
+        plot, there = self._plot_at(point)
+        return None if plot is None else plot.earlier_at(step, there.y())
 
     def _step_at(self, point: QPointF) -> int:
         """The step under a point; -1 where there is none."""
+        plot, there = self._plot_at(point)
+        return -1 if plot is None else plot.nearest(there.x())
+
+    def _plot_at(self, point: QPointF) -> tuple[_Plot | None, QPointF]:
+        """The plot under a point of the view, and where that is on its axes."""
         scene = self._box.mapToScene(point.toPoint())
         for plot in self._plots.values():
             if plot.item.vb.sceneBoundingRect().contains(scene):
-                return plot.nearest(plot.item.vb.mapSceneToView(scene).x())
-        return -1
+                return plot, plot.item.vb.mapSceneToView(scene)
+        return None, scene
 
 
 class _Plot:

@@ -44,9 +44,9 @@ class ExpressionDialog(Dialog):
     def finish(self) -> None:
         """Follow it, once the engine has said that it can be."""
         text = self.field.text().strip()
-        self.complain("" if text else EMPTY)
+        waits = WAITING if self.workspace.training.busy else ""
+        self.complain(waits if text else EMPTY)
         if text:
-            self.complain(WAITING if self.workspace.training.busy else "")
             self.workspace.training.check(text, partial(self._take, text))
 
     def _take(self, text: str, wrong: str) -> None:

@@ -18,6 +18,7 @@ from gradstep.gui import commands
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.icons import icon
 from gradstep.gui.look.theme import BODY, GRID, mono, sans
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.row_verdict import number, percent, verdict
 from gradstep.gui.panels.widgets.card import Card, LinkSpec
@@ -80,7 +81,7 @@ class StepCard(QWidget):
             self._show_rows(found.weighed)
         if self._is_new("without", found.left):
             self._show_without(found.left, found.weighed)
-        errors = (f"{e.message}: {e.hint}" if e.hint else e.message for e in found.failures)
+        errors = map(words, found.failures)
         say(self.wrong, "\n".join(text[:1].upper() + text[1:] for text in errors))
 
     def _is_new(self, part: str, *what: object) -> bool:

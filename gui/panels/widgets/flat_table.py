@@ -229,10 +229,10 @@ def elided(cell: Cell, metrics: QFontMetrics, width: int) -> str:
     """The cell's text in so many pixels."""
     elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
     text, ending = visible(cell.text), visible(cell.ending)
-    if ending and metrics.horizontalAdvance(text) <= width:
-        return text
     if not ending:
         return metrics.elidedText(text, elide, width)
+    if metrics.horizontalAdvance(text) <= width:
+        return text
     left = width - metrics.horizontalAdvance(ending)
     start = metrics.elidedText(text.removesuffix(ending), Qt.TextElideMode.ElideRight, left)
     return f"{start}{ending}" if start else metrics.elidedText(text, elide, width)

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLineEdit
 
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
-from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.error_words import words
 from gradstep.gui.model.workspace import Workspace
 
 
