@@ -18,7 +18,7 @@ from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
-from gradstep.core.graph.splat_array import element_of, fold_splat, is_splat
+from gradstep.core.graph.splat_array import folded_bytes
 from gradstep.core.part_digest import digest
 from gradstep.core.position_text import position_text
 
@@ -65,13 +65,10 @@ class Assignment:
 
 
 def _parts(array: np.ndarray) -> tuple[str, str | bytes]:
-    """By which an array's numbers are known again: of a large one of equal elements, one of these,
-    which is all that it may hold in memory."""
-    kind = f"{array.dtype} {array.shape}"
-    if array.dtype.hasobject:
-        return kind, repr(array.tolist())
-    folded = fold_splat(array)
-    return kind, (element_of(folded) if is_splat(folded) else array).tobytes()
+    """By which an array's numbers are known again."""
+    has_text = array.dtype.hasobject
+    data = repr(array.tolist()) if has_text else folded_bytes(array)
+    return f"{array.dtype} {array.shape}", data
 
 
 def place_of(run: int, step: int, inside: Places = ()) -> tuple[int, ...]:
