@@ -16,17 +16,24 @@ _IMAGES = f"give a file, or a folder of images ({', '.join(IMAGE_SUFFIXES)})"
 _NUMBER = re.compile(r"([0-9]+)")
 
 
+def names_images(place: str, folder: Path) -> bool:
+    """Whether a `place` is a folder or a pattern. folder: in which it begins, unless it is
+    absolute."""
+    whole = folder / Path(place).expanduser()
+    return whole.is_dir() or (is_pattern(place) and not whole.exists())
+
+
 def image_paths(place: str, folder: Path) -> list[tuple[Path, str]] | None:
     """The files of a folder or pattern, each with its name for the user; None for a `place` that is
     neither. folder: in which it begins, unless it is absolute. Raises GradstepError where there are
     none."""
+    if not names_images(place, folder):
+        return None
     whole = folder / Path(place).expanduser()
     if whole.is_dir():
         found = (each for each in whole.iterdir() if each.suffix.lower() in IMAGE_SUFFIXES)
         nothing = f"cannot open {place}: it is a folder without images"
         return _named(found, folder, nothing, _IMAGES)
-    if not is_pattern(place) or whole.exists():
-        return None
     return _named(matching(whole, place), folder, f"no file is called {place}", "mend the pattern")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
-from gradstep.core.data.image_paths import image_paths
+from gradstep.core.data.image_paths import names_images
 from gradstep.core.data.named_tensors import CheckpointTensors
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import names_columns
@@ -96,7 +96,7 @@ def _column(title: str, cells: np.ndarray) -> Part:
 def _names(path: str, reading: Reading) -> list[str]:
     """The arrays of a file by name; [""] for a single one, as the images in a folder are."""
     try:
-        if image_paths(path, reading.folder) is not None:
+        if names_images(path, reading.folder):
             return [""]
         with RegularFile(reading.folder / path) as file:
             head = file.at(0, _HEAD)

@@ -21,6 +21,7 @@ from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.graph.splat_array import folded_bytes
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.part_digest import digest
@@ -250,7 +251,7 @@ def scaled(document: Document, name: str, factor: str) -> tuple[str, str, str]:
 def _mark(held: Constant) -> str:
     """By which numbers are known again."""
     array = held.array
-    return digest([array.dtype.str, str(array.shape), array.tobytes()])[:16]
+    return digest([array.dtype.str, str(array.shape), folded_bytes(array)])[:16]
 
 
 def _scale(document: Document, names: Sequence[str]) -> Document:

@@ -37,6 +37,13 @@ def fold_splat(array: np.ndarray) -> np.ndarray:
     return splat(element_of(array).copy(), array.shape)
 
 
+def folded_bytes(array: np.ndarray) -> bytes:
+    """The bytes of its elements, which are no objects; of a large array of equal elements those of
+    one, which is all that it may hold in memory."""
+    folded = fold_splat(array)
+    return (element_of(folded) if is_splat(folded) else array).tobytes()
+
+
 def _alike(array: np.ndarray) -> bool:
     """Whether every element has the same bits. Most arrays differ in the first few that are
     compared."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,14 +23,15 @@ _MOST = 1 << 16  # elements of a tensor with which it is tried what an expressio
 
 def check_curves(session: DebugSession, request: CheckCurves) -> CurvesChecked:
     """What is wrong with each, of the program that is shown."""
-    wrong = wrong_curves(session, request.texts, loss_of(session, request.losses))
+    loss = next(iter(computed_losses(session, request.losses)), None)
+    wrong = wrong_curves(session, request.texts, loss)
     return CurvesChecked(wrong={text: info_of(error) for text, error in wrong.items()})
 
 
-def loss_of(session: DebugSession, losses: Iterable[str]) -> TensorRef | None:
-    """What `loss` means: the first of these that runs compute."""
+def computed_losses(session: DebugSession, losses: Iterable[str]) -> list[TensorRef]:
+    """Those of these that runs compute; `loss` means the first of them."""
     refs = map(TensorRef.parse, losses)
-    return next((ref for ref in refs if ref in session.plan.tensors), None)
+    return [ref for ref in refs if ref in session.plan.tensors]
 
 
 def wrong_curves(
@@ -38,33 +39,31 @@ def wrong_curves(
 ) -> Mapping[str, GradstepError]:
     """Those that cannot be followed: what cannot be read, names what no run computes, or is not one
     number as far as the sizes of tensors are known before a run."""
-    found = {text: _wrong(session, text, subject) for text in texts}
-    return {text: error for text, error in found.items() if error is not None}
+    return _all_wrong(session, texts, Curves.read, subject)
 
 
 def wrong_histograms(session: DebugSession, texts: Sequence[str]) -> Mapping[str, GradstepError]:
     """Likewise, of those of which there can be no histogram: what holds no real numbers."""
+    return _all_wrong(session, texts, lambda curves, values: Histograms(curves).read(values))
+
+
+def _all_wrong(
+    session: DebugSession,
+    texts: Sequence[str],
+    read: Callable[[Curves, FetchedValues], object],
+    subject: TensorRef | None = None,
+) -> Mapping[str, GradstepError]:
+    """Those of the texts that are refused, or that `read` refuses of what they would read."""
     found = dict[str, GradstepError]()
     for text in texts:
         try:
-            tensor = session.curves([text])
-            values = _examples(session.plan, tensor, text)
+            curves = session.curves([text], subject=subject)
+            values = _examples(session.plan, curves, text)
             if values is not None:
-                Histograms(tensor).read(values)
+                read(curves, values)
         except GradstepError as error:
             found[text] = error
     return found
-
-
-def _wrong(session: DebugSession, text: str, subject: TensorRef | None) -> GradstepError | None:
-    try:
-        curves = session.curves([text], subject=subject)
-        values = _examples(session.plan, curves, text)
-        if values is not None:
-            curves.read(values)
-    except GradstepError as error:
-        return error
-    return None
 
 
 def _examples(plan: Plan, curves: Curves, text: str) -> FetchedValues | None:

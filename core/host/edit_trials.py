@@ -58,8 +58,7 @@ def source_of(session: DebugSession) -> EditedPrograms:
 
 def run_by(document: Document, session: DebugSession) -> Document:
     """The document as the branch that is shown runs it: with the edits that are tried there."""
-    branches = session.branches
-    for edit in branches.programs.possible(branches[branches.current].edits):
+    for edit in session.branches.edits:
         document = edit_by_name(document, edit.kind, edit.names)
     return document
 

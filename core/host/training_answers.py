@@ -17,7 +17,7 @@ from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.class_answers import surface_of
-from gradstep.core.host.curve_answers import loss_of, wrong_curves, wrong_histograms
+from gradstep.core.host.curve_answers import computed_losses, wrong_curves, wrong_histograms
 from gradstep.core.host.decision_surface import SurfaceArtist
 from gradstep.core.protocol.messages import Event, Train, TrainingProgress
 
@@ -28,9 +28,8 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
     """Do what is asked, but for what cannot be followed, which is told of. Raises GradstepError
     where it cannot begin."""
     session = threads.session
-    losses = [TensorRef.parse(name) for name in request.losses]
-    there = [ref for ref in losses if ref in session.plan.tensors]
-    loss = loss_of(session, request.losses)
+    there = computed_losses(session, request.losses)
+    loss = next(iter(there), None)
     if not session.plan.steps:
         raise GradstepError(
             "there is nothing to run",

@@ -149,15 +149,19 @@ class Files(QObject):
         return True
 
     def may_leave(self) -> bool:
+        """Whether the document, and what was trained here, may be given up."""
+        return self._may_lose_edits() and self._may_end_runs()
+
+    def _may_lose_edits(self) -> bool:
         """Whether the document may be given up: it is saved, or the user says so."""
         workspace = self._workspace
         self._look()
         if not workspace.is_changed:
-            return self._may_end_runs()
+            return True
         answer = unsaved_dialog.ask(self._window, workspace.name, workspace.found_on_disk)
         if answer is unsaved_dialog.Answer.SAVE:
-            return self.save() and self._may_end_runs()
-        return answer is unsaved_dialog.Answer.DISCARD and self._may_end_runs()
+            return self.save()
+        return answer is unsaved_dialog.Answer.DISCARD
 
     def _is_shown(self, path: Path | None) -> bool:
         """Whether it is the file that is open, without an edit: opening it shows what it holds now,

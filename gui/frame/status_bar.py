@@ -65,10 +65,7 @@ class StatusBar(QStatusBar):
         self.zoom = self._label("zoom", right=True)
         self.trust = self._label("trust", right=True)
         # Qt shows the hint of a button in place of all but permanent widgets.
-        self.beside = ElidedLabel()
-        self.beside.setObjectName("status.beside")
-        self.beside.setFont(sans(SMALL + 1))
-        self.beside.setContentsMargins(8, 0, 8, 0)
+        self.beside = self._dress(ElidedLabel(), "beside")
         self.beside.hide()
         self.addPermanentWidget(self.beside)
         self.messageChanged.connect(lambda hint: self.beside.setVisible(bool(hint)))
@@ -225,10 +222,13 @@ class StatusBar(QStatusBar):
         return self._add(Label(), name, strong, right)
 
     def _add(self, label: QLabel, name: str, strong: bool = False, right: bool = False) -> QLabel:
+        self._row.add(self._dress(label, name, strong), right)
+        return label
+
+    def _dress(self, label: QLabel, name: str, strong: bool = False) -> QLabel:
         label.setObjectName(f"status.{name}")
         label.setFont(sans(SMALL + 1, strong))
         label.setContentsMargins(8, 0, 8, 0)
-        self._row.add(label, right)
         return label
 
 

@@ -236,15 +236,18 @@ def style_sheet(theme: Theme) -> str:
 def apply(app: QApplication, theme: Theme) -> None:
     """Dress the whole application: Fusion, our palette, our fonts, our rules. One that is dressed
     so is left alone: every widget there is would be polished anew."""
-    rules = style_sheet(theme)
-    if app.styleSheet() == rules:
+    rules, before = style_sheet(theme), app.styleSheet()
+    if before == rules:
         return
-    if not app.styleSheet():
+    if not before:
         load_fonts()
         app.setStyle("Fusion")
         app.setFont(sans())
     app.setPalette(palette(theme))
-    _exchange_rules(app, rules)
+    if before:
+        _exchange_rules(app, rules)
+    else:
+        app.setStyleSheet(rules)
 
 
 def _exchange_rules(app: QApplication, rules: str) -> None:
@@ -254,13 +257,10 @@ def _exchange_rules(app: QApplication, rules: str) -> None:
     deep ten times, and has everything laid out anew. So it forgets which there are, and each is
     polished here, once.
     """
-    had_rules = app.styleSheet() != ""
-    if had_rules:
-        app.style().unpolish(app)
+    app.style().unpolish(app)
     app.setStyleSheet(rules)
-    if had_rules:
-        style = app.style()
-        for widget in app.allWidgets():
-            if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
-                style.polish(widget)
-                widget.update()
+    style = app.style()
+    for widget in app.allWidgets():
+        if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+            style.polish(widget)
+            widget.update()

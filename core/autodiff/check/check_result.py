@@ -38,7 +38,7 @@ class CheckResult:
     verdict: of the whole tensor; index: where it is worst; analytic (None: no gradient), numeric,
     difference: there; method: of the numbers; looked_at, size: of its elements; text: in words;
     verdicts: of each element that was looked at; why: of a defect of TensorFlow's own, how that
-    comes, and who says so.
+    comes, and who says so; kind: the element type at whose limit an element may be.
     """
 
     verdict: Verdict
@@ -52,6 +52,7 @@ class CheckResult:
     text: str
     verdicts: Mapping[tuple[int, ...], Verdict]
     why: str = ""
+    kind: str = "float32"
 
 
 def find_worst(findings: Iterable[CheckResult]) -> Verdict:
@@ -80,12 +81,9 @@ def attribute_to(
     """`found`, where what is wrong is what TensorFlow gives for a reason that is known. gradient:
     the one that was judged."""
     analytic = np.zeros_like(numeric.value) if gradient is None else gradient
-    ranks = np.zeros(numeric.value.shape, int)
-    for index, verdict in found.verdicts.items():
-        known = verdict is Verdict.WRONG and analytic[index] == defect.gives
-        ranks[index] = _RANK[Verdict.DEFECT if known else verdict]
     shown = np.asarray(analytic, np.float64)
-    made = _finding(None if gradient is None else shown, shown, ranks, numeric)
+    ranks = _ranked(found, numeric, Verdict.DEFECT, analytic == defect.gives)
+    made = _finding(None if gradient is None else shown, shown, ranks, numeric, found.kind)
     why = f"{defect.why} ({defect.source})" if Verdict.DEFECT in made.verdicts.values() else ""
     return replace(made, why=why)
 
@@ -98,11 +96,20 @@ def leave_out_poles(
     if found.verdict is not Verdict.WRONG or gradient is None:
         return found
     shown = np.asarray(gradient, np.float64)
+    ranks = _ranked(found, numeric, Verdict.KINK, ~np.isfinite(shown))
+    return _finding(shown, shown, ranks, numeric, found.kind)
+
+
+def _ranked(
+    found: CheckResult, numeric: NumericGradient, instead: Verdict, where: np.ndarray
+) -> np.ndarray:
+    """The rank of each element's verdict; of what is wrong, that of `instead` where `where` (bool,
+    of the tensor's shape) says so."""
     ranks = np.zeros(numeric.value.shape, int)
     for index, verdict in found.verdicts.items():
-        pole = verdict is Verdict.WRONG and not np.isfinite(shown[index])
-        ranks[index] = _RANK[Verdict.KINK if pole else verdict]
-    return _finding(shown, shown, ranks, numeric)
+        other = verdict is Verdict.WRONG and where[index]
+        ranks[index] = _RANK[instead if other else verdict]
+    return ranks
 
 
 def _judged(
@@ -206,6 +213,7 @@ def _finding(
         size,
         _words(verdict, index, value, difference, numeric, kind, _largest(shown, numeric)),
         {at: tuple(Verdict)[int(ranks[at])] for at in np.ndindex(seen.shape) if seen[at]},
+        kind=kind,
     )
 
 

@@ -182,19 +182,11 @@ def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
 
 def _changed(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:
     """The sum of the magnitudes of what moved, or is so large that it could swallow the step."""
-    pairs = list(zip(before, after, strict=True))
-    return float(
-        sum(
-            np.sum(
-                np.where(
-                    (a != b) | (np.isfinite(a) & (np.abs(a) > _SWALLOWS)),
-                    np.abs(a) + np.abs(b),
-                    0.0,
-                )
-            )
-            for a, b in pairs
-        )
-    )
+    total = 0.0
+    for a, b in zip(before, after, strict=True):
+        counts = (a != b) | (np.isfinite(a) & (np.abs(a) > _SWALLOWS))
+        total += float(np.sum(np.where(counts, np.abs(a) + np.abs(b), 0.0)))
+    return total
 
 
 def _same(sharp: np.ndarray, value: np.ndarray, noise: np.ndarray, kink: np.ndarray) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from gradstep.core.autodiff.recognition.cotangent_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.free_names import collect_names, take_free_name
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.typing.inference import infer_declared
 
@@ -17,7 +20,6 @@ class Views:
     def __init__(self, graph: Graph, scope: str) -> None:
         self._graph, self._scope = graph, scope
         self._made: dict[Slices, TensorRef | None] = {}
-        self._names: set[str] = set()
         self._behind: dict[str, list[Operation]] = {}  # operation -> what is to come after it
 
     def whole(self, origin: str, ref: TensorRef, held: Found) -> TensorRef | None:
@@ -44,7 +46,7 @@ class Views:
         return shape.dims[0] if shape is not None and shape.dims else None
 
     def _view(self, origin: str, rows: Slices, count: int) -> TensorRef:
-        name = self._free(f"{self._scope}/{origin}_grad/whole")
+        name = take_free_name(f"{self._scope}/{origin}_grad/whole", self._taken)
         size = {"value": Constant(np.int32(count)), "dtype": DType.INT32}
         number = Operation(f"{name}/rows", "Const", (), (), size, "", origin, Phase.BACKWARD)
         inputs = (rows.values, rows.indices, number.output())
@@ -54,10 +56,6 @@ class Views:
         self._behind.setdefault(last, []).extend((number, made))
         return made.output()
 
-    def _free(self, name: str) -> str:
-        taken, count, candidate = self._names | self._graph.operations.keys(), 0, name
-        while candidate in taken:
-            count += 1
-            candidate = f"{name}_{count}"
-        self._names.add(candidate)
-        return candidate
+    @cached_property
+    def _taken(self) -> set[str]:
+        return collect_names(self._graph)

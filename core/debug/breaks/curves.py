@@ -97,22 +97,24 @@ class Curves:
         """The number that each is; NOT_THERE where it is not computed. One that is several numbers,
         or cannot be computed, is NOT_THERE as well, and noted in `wrong`. Raises GradstepError for
         such where there is no `wrong`."""
-        try:
-            return [_number(*found) for found in zip(self.texts, self.arrays(values), strict=True)]
-        except GradstepError:
-            if wrong is None:
-                raise
-            return self._read_each(values, wrong)
+        if not wrong:  # else one that is wrong is mostly so in the next run, too
+            try:
+                arrays = self.arrays(values)
+                return [_number(*found) for found in zip(self.texts, arrays, strict=True)]
+            except GradstepError:
+                if wrong is None:
+                    raise
+        return self._read_each(values, wrong)
 
     def _read_each(self, values: Values, wrong: dict[str, GradstepError]) -> list[float]:
         """The same, one by one."""
         numbers = [NOT_THERE] * len(self.texts)
-        for place, (text, term) in enumerate(zip(self.texts, self._terms, strict=True)):
-            try:
-                with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            for place, (text, term) in enumerate(zip(self.texts, self._terms, strict=True)):
+                try:
                     numbers[place] = _number(text, term(values))
-            except GradstepError as error:
-                wrong.setdefault(text, error)
+                except GradstepError as error:
+                    wrong.setdefault(text, error)
         return numbers
 
     def arrays(self, values: Values) -> list[Any]:

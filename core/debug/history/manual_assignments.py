@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,8 @@ from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.graph.splat_array import folded_bytes
+from gradstep.core.part_digest import digest
 from gradstep.core.position_text import position_text
 
 if TYPE_CHECKING:
@@ -46,14 +47,7 @@ class Assignment:
     @cached_property
     def digest(self) -> str:
         """Of the values, one after the other, whatever they were given to."""
-        found = hashlib.blake2b(digest_size=12)
-        for value in self.values.values():
-            array = np.asarray(value)
-            found.update(f"{array.dtype} {array.shape}".encode())
-            found.update(
-                repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-            )
-        return found.hexdigest()
+        return digest(part for value in self.values.values() for part in _parts(np.asarray(value)))
 
     @property
     def at(self) -> tuple[int, ...]:
@@ -68,6 +62,13 @@ class Assignment:
     def inside_in(self, plan: Plan) -> Places | None:
         """The place in loops of such a plan; None where it has none."""
         return inside_in(plan, self.step_in(plan), self.inside)
+
+
+def _parts(array: np.ndarray) -> tuple[str, str | bytes]:
+    """By which an array's numbers are known again."""
+    has_text = array.dtype.hasobject
+    data = repr(array.tolist()) if has_text else folded_bytes(array)
+    return f"{array.dtype} {array.shape}", data
 
 
 def place_of(run: int, step: int, inside: Places = ()) -> tuple[int, ...]:

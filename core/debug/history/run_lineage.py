@@ -6,12 +6,12 @@ before it, to the bit, whichever way they came there.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from gradstep.core.debug.history.branch_record import BranchEdit
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.part_digest import digest
 
 Lineage = list[tuple[int, str]]  # a run, and a digest of all that led to it and those behind it
 
@@ -26,10 +26,10 @@ def lineage(plan: Plan, changes: Sequence[Assignment], edits: Sequence[BranchEdi
 
 
 def _digests(parts: Iterable[tuple[int, str]]) -> Lineage:
-    digest, found = hashlib.blake2b(digest_size=12), Lineage()
+    before, found = "", Lineage()
     for run, words in parts:
-        digest.update(f"{run} {len(words)} {words}".encode())
-        found.append((run, digest.hexdigest()))
+        before = digest([before, str(run), words])
+        found.append((run, before))
     return found
 
 

@@ -140,8 +140,7 @@ class Branches:
         here, *inside = session.stop.place
         edit = BranchEdit(*here, op, kind, (*names,), words)
         edits = *self[self.current].edits, edit
-        possible = self.programs.possible(edits[:-1])
-        program = self.programs.program_after([*possible, edit])
+        program = self.programs.program_after([*self.edits, edit])
         name, left, before = self._by_name.free_name(name), self.current, session.runs
         within = inner_places(before.plan, edit.step, inside)
         with self._elsewhere(name):

@@ -146,14 +146,11 @@ class Trainer(Travel):
         values = FetchedValues(fetched, self._wish.curves.holders)
         numbers, why = self._look(run, values)
         self._looks.read()
-        closer = self._closer(values) if self._looks.is_close and not why else []
         if why:
             return Go.AGAIN
         self._tell(run, numbers)
-        if closer:
-            self._wish.look(run, closer)
         if self._looks.is_close:
-            self._spread(run, values)
+            self._tell_closely(run, values)
         self._looks.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
@@ -162,21 +159,15 @@ class Trainer(Travel):
         """The run that is there already."""
         wish = self._wish
         numbers, _ = self._look(run, values)
-        closer = self._closer(values)
         wish.tell(run, [*numbers, *([] if wish.validation is None else wish.validation.last)])
-        if closer:
-            wish.look(run, closer)
-        self._spread(run, values)
+        self._tell_closely(run, values)
 
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""
         numbers, ended = self._look(run, values)
-        closer = self._closer(values)
         self.ended = self.ended or ended
         self._tell(run, numbers)
-        if closer:
-            self._wish.look(run, closer)
-        self._spread(run, values)
+        self._tell_closely(run, values)
 
     def _tell(self, run: int, numbers: Sequence[float]) -> None:
         validation = self._wish.validation
@@ -206,10 +197,13 @@ class Trainer(Travel):
             return numbers, _said(error)
         return numbers, self._not_finite(values) or self._is_patience_over(run, values)
 
-    def _closer(self, values: Values) -> Sequence[float]:
-        """What is followed closely."""
+    def _tell_closely(self, run: int, values: Values) -> None:
+        """What is followed in some of the runs alone."""
         closer = self._wish.closer
-        return [] if closer is None else closer.read(values, self._wrong)
+        numbers = [] if closer is None else closer.read(values, self._wrong)
+        if numbers:
+            self._wish.look(run, numbers)
+        self._spread(run, values)
 
     def _spread(self, run: int, values: Values) -> None:
         wanted = self._wish.histograms

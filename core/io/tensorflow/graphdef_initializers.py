@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from gradstep.core.graph.free_names import unique_name
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
@@ -35,7 +36,7 @@ def with_initializer(graph: Graph) -> tuple[Graph, str]:
             covered |= groups[name]
     if len(chosen) == 1:
         return graph, best
-    name = _free("init_all", graph)
+    name = unique_name(graph, "init_all")
     return Graph({**graph.operations, name: Operation(name, "NoOp", (), tuple(chosen))}), name
 
 
@@ -86,13 +87,3 @@ def _made_with(op: Operation) -> bool:
 
 def _named_init(name: str) -> bool:
     return name.rpartition("/")[2].startswith("init")
-
-
-def _free(name: str, graph: Graph) -> str:
-    """`name`, numbered if it is taken."""
-    taken = {other.lower() for other in graph.operations}
-    candidate, count = name, 0
-    while candidate in taken:
-        count += 1
-        candidate = f"{name}_{count}"
-    return candidate

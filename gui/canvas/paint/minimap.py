@@ -62,7 +62,7 @@ class Minimap(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=REST)
         self._soon.timeout.connect(self._forget_if_changed)
         self._rest = QTimer(self, singleShot=True, interval=STILL)
-        self._rest.timeout.connect(self._place)
+        self._rest.timeout.connect(self._settle)
         stage.changed.connect(self._soon.start)
         stage.facts_changed.connect(self._soon.start)
         camera.moved.connect(self._follow)
@@ -110,6 +110,7 @@ class Minimap(QWidget):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._is_held = False
+        self._rest.start()
         event.accept()  # the canvas below must not take it
 
     def _forget_if_changed(self) -> None:
@@ -163,10 +164,19 @@ class Minimap(QWidget):
 
     def _follow(self) -> None:
         """The graph changed, or what is seen of it."""
-        self.setVisible(self._is_of_use() if self.wanted is None else self.wanted)
-        if not self.isHidden():
-            self._rest.start()
+        self._show_if_wanted()
+        self._rest.start()
         self.update()
+
+    def _settle(self) -> None:
+        """It is as it was a while ago. Where the canvas got another size, that was told before the
+        view had its new offset."""
+        self._show_if_wanted()
+        if not self.isHidden():
+            self._place()
+
+    def _show_if_wanted(self) -> None:
+        self.setVisible(self._is_of_use() if self.wanted is None else self.wanted)
 
     def _is_of_use(self) -> bool:
         arrays = self._stage.arrays
@@ -176,8 +186,7 @@ class Minimap(QWidget):
 
     def _place(self) -> None:
         if self._is_held:
-            self._rest.start()  # not away from under the mouse
-            return
+            return  # not away from under the mouse
         room = self._parent.size()
         right, bottom = room.width() - self.width() - EDGE, room.height() - self.height() - EDGE
         corners = QPoint(right, bottom), QPoint(right, EDGE)

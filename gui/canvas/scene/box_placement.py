@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from operator import attrgetter, is_not
 from types import MappingProxyType
 
@@ -121,9 +122,11 @@ def complete(
     placed = {id: found[id] for id in ids if id in found}
     boxes, arrows = diagram(visible)
     groups = _missing(visible, placed)
+    group_of = {number: name for name, group in groups.items() for number in group}
     ground = _Ground(visible, boxes, placed)
-    wires = _wires_of(visible, groups)
-    for scope in _from_what_stands(groups, wires, ground.has, boxes):
+    wires = _wires_of(visible, groups, group_of)
+    near = {name for name, group in groups.items() if boxes[group[0]].near}
+    for scope in _from_what_stands(group_of, wires, ground.has, near):
         group = groups[scope]
         wanted = others.get(f"{scope}/") or _beside(ground, *wires[scope])
         new = [boxes[number] for number in group]
@@ -148,7 +151,11 @@ def _missing(visible: VisibleGraph, placed: Mapping[str, Point]) -> dict[str, li
 
 class _Ground:
     """What stands where, of all boxes. middles: float64[n, 2]; has: bool[n], which have a place;
-    tall: float64[n]."""
+    tall: float64[n].
+
+    What stands does not move, so of each scope there are kept `_inside`, how many boxes of it have
+    a place, and `_around`, float64[scopes, 4]: the least x of their middles, their upper edge, the
+    largest x and their lower edge."""
 
     def __init__(
         self,
@@ -160,58 +167,59 @@ class _Ground:
         self.tall = np.array([box.height for box in boxes])
         self.has = np.array([box.id in placed for box in boxes], dtype=bool)
         self.middles = np.array([placed.get(box.id, (0.0, 0.0)) for box in boxes]).reshape(-1, 2)
-        self._inside: dict[str, list[int]] = {}
-        for number in np.flatnonzero(self.has).tolist():
-            self._note(number)
+        scopes = dict.fromkeys(chain.from_iterable(self.surroundings))
+        self._number = {scope: number for number, scope in enumerate(scopes)}
+        self._around = np.full((len(scopes), 4), [np.inf, np.inf, -np.inf, -np.inf])
+        self._inside = np.zeros(len(scopes), int)
+        self._note(np.flatnonzero(self.has).tolist())
 
     def take(self, numbers: Sequence[int], centres: Sequence[Point]) -> None:
         self.middles[[*numbers]], self.has[[*numbers]] = centres, True
-        for number in numbers:
-            self._note(number)
+        self._note(numbers)
 
     def obstacles(self, number: int) -> np.ndarray:
         """float64[k, 4]: the boxes that stand, and the scopes around them that a box is not in:
         left, top, right, bottom."""
         half = np.stack([np.full(len(self.tall), WIDTH), self.tall], axis=1)[self.has] / 2
         middles = self.middles[self.has]
-        own = {*self.surroundings[number]}
-        scopes = [numbers for scope, numbers in self._inside.items()
-                  if scope not in own and len(numbers) > 1]  # fmt: skip
+        framed = self._inside > 1
+        framed[[self._number[scope] for scope in self.surroundings[number]]] = False
+        across = WIDTH / 2 + SIDE
+        frames = self._around[framed] + [-across, -TITLE, across, SIDE]
         boxes = np.concatenate([middles - half, middles + half], axis=1)
-        return np.concatenate([boxes, self._around(scopes)]) if scopes else boxes
+        return np.concatenate([boxes, frames])
 
     def span(self, number: int) -> tuple[float, float]:
         """Between which x the middle of a box may be: no farther out than the others of the
         innermost scope around it that has a place, so that what comes to a scope comes into its
         frame, which nothing else may reach into."""
         for scope in reversed(self.surroundings[number]):
-            if scope in self._inside:
-                across = self.middles[self._inside[scope], 0]
-                return float(across.min()), float(across.max())
+            at = self._number[scope]
+            if self._inside[at]:
+                return float(self._around[at, 0]), float(self._around[at, 2])
         return -np.inf, np.inf
 
-    def _note(self, number: int) -> None:
-        for scope in self.surroundings[number]:
-            self._inside.setdefault(scope, []).append(number)
-
-    def _around(self, scopes: Sequence[Sequence[int]]) -> np.ndarray:
-        """float64[k, 4]: the frames around boxes, of which there are some in each. All at once: a
-        network has thousands."""
-        counts = [*map(len, scopes)]
-        numbers = np.fromiter(chain.from_iterable(scopes), np.int64, sum(counts))
-        starts = np.cumsum([0, *counts[:-1]])
-        (x, y), half, across = self.middles[numbers].T, self.tall[numbers] / 2, WIDTH / 2 + SIDE
-        left, top = np.minimum.reduceat(x, starts), np.minimum.reduceat(y - half, starts)
-        right, bottom = np.maximum.reduceat(x, starts), np.maximum.reduceat(y + half, starts)
-        return np.stack([left - across, top - TITLE, right + across, bottom + SIDE], axis=1)
+    def _note(self, numbers: Sequence[int]) -> None:
+        """Boxes have a place. All at once: a network has thousands."""
+        around = [self.surroundings[number] for number in numbers]
+        scopes = np.array([self._number[s] for scopes in around for s in scopes], int)
+        boxes = np.repeat(np.array(numbers, int), np.array([*map(len, around)], int))
+        (x, y), half = self.middles[boxes].T, self.tall[boxes] / 2
+        np.minimum.at(self._around, (scopes, 0), x)
+        np.minimum.at(self._around, (scopes, 1), y - half)
+        np.maximum.at(self._around, (scopes, 2), x)
+        np.maximum.at(self._around, (scopes, 3), y + half)
+        np.add.at(self._inside, scopes, 1)
 
 
 _Wires = tuple[list[int], list[int]]
 
 
-def _wires_of(visible: VisibleGraph, groups: Mapping[str, Sequence[int]]) -> dict[str, _Wires]:
-    """For each group of boxes those outside of it that it reads, and those that read it."""
-    group_of = {number: name for name, group in groups.items() for number in group}
+def _wires_of(
+    visible: VisibleGraph, groups: Iterable[str], group_of: Mapping[int, str]
+) -> dict[str, _Wires]:
+    """For each group of boxes those outside of it that it reads, and those that read it. group_of:
+    by the number of each box that is in one."""
     found: dict[str, _Wires] = {name: ([], []) for name in groups}
     missing = np.isin(visible.ends, [*group_of]).any(axis=1)
     for source, target in visible.ends[missing].tolist():
@@ -226,28 +234,33 @@ def _wires_of(visible: VisibleGraph, groups: Mapping[str, Sequence[int]]) -> dic
 
 
 def _from_what_stands(
-    groups: Mapping[str, Sequence[int]],
+    group_of: Mapping[int, str],
     wires: Mapping[str, _Wires],
     has: np.ndarray,
-    boxes: Sequence[layout_boxes.Box],
+    near: Container[str],
 ) -> Iterator[str]:
     """The groups, each behind one that it is wired to, if that leads to what has a place (`has`,
-    bool[n]); what belongs to its readers when there is nothing else. None is wired to itself."""
-    group_of = {number: name for name, group in groups.items() for number in group}
-    waiting = dict.fromkeys(groups)
-    ready = [name for name in groups if any(map(has.__getitem__, chain(*wires[name])))]
+    bool[n]); what belongs to its readers (`near`) when there is nothing else. None is wired to
+    itself."""
+    waiting = dict.fromkeys(wires)
+    plain, last = deque[str](), deque[str]()
+
+    def add(name: str) -> None:
+        (last if name in near else plain).append(name)
+
+    for name in wires:
+        if any(map(has.__getitem__, chain(*wires[name]))):
+            add(name)
     while waiting:
-        ready = ready or [*islice(waiting, 1)]
-        ready.sort(key=lambda name: boxes[groups[name][0]].near)
-        later = list[str]()
-        for name in ready:
-            if boxes[groups[name][0]].near and later:
-                break
-            if name in waiting:
-                del waiting[name]
-                yield name
-                later += (group_of[n] for n in chain(*wires[name]) if group_of.get(n) in waiting)
-        ready = [name for name in dict.fromkeys((*ready, *later)) if name in waiting]
+        queue = plain or last
+        name = queue.popleft() if queue else next(iter(waiting))
+        if name not in waiting:
+            continue
+        del waiting[name]
+        yield name
+        for number in chain(*wires[name]):
+            if group_of.get(number) in waiting:
+                add(group_of[number])
 
 
 def _among(
@@ -317,8 +330,8 @@ def _free(
     grid = layout_boxes.GRID
     middle = np.array([min(max(wanted[0], span[0]), span[1]), wanted[1]])
     corner = np.round((middle - size / 2) / grid) * grid
-    sides = (SIDE, TITLE, SIDE, SIDE) if framed else (0.0, 0.0, 0.0, 0.0)
-    taken = standing + np.array([-1, -1, 1, 1]) * (STEP + np.array(sides)[[2, 3, 0, 1]])
+    room = (SIDE, SIDE, SIDE, TITLE) if framed else (0.0, 0.0, 0.0, 0.0)
+    taken = standing + np.array([-1, -1, 1, 1]) * (STEP + np.array(room))
     for reach in _REACHES:
         low, high = corner - reach * STEP, corner + size + reach * STEP
         near = taken[(taken[:, :2] < high).all(axis=1) & (taken[:, 2:] > low).all(axis=1)]

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_result import Verdict, attribute_to, judge
+from gradstep.core.autodiff.check.check_result import (
+    Verdict,
+    attribute_to,
+    judge,
+    leave_out_poles,
+)
 from gradstep.core.autodiff.check.finite_differences import CENTRAL, COMPLEX, NumericGradient
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
 from gradstep.core.autodiff.check.override_advice import find_repeated_factor
@@ -214,6 +219,23 @@ def test_only_what_tensorflow_gives_is_laid_to_it(
     assert told.verdict is verdict
     assert told.analytic == (None if gradient is None else gradient[0])
     assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
+
+
+def test_a_short_types_limit_keeps_its_name_beside_a_pole_and_a_defect() -> None:
+    """An element is right but for float16's rounding, and another is wrong, for a reason that is
+    known."""
+    slope = np.ones(2)
+    numeric = NumericGradient(slope, slope, slope, noise=np.zeros(2), kink=np.zeros(2, bool))
+    short, wide = np.array([np.inf, 5.0], np.float16), np.array([1.0, 5.0])
+    found = judge(short, wide, numeric, lambda: np.zeros(2))
+    told = attribute_to(Defect("x", "a reason", "a source", gives=5.0), found, short, numeric)
+    assert [*told.verdicts.values()] == [Verdict.FLOAT32, Verdict.DEFECT]
+    pole = np.array([np.inf, np.nan], np.float16)
+    found = judge(pole, np.array([1.0, np.nan]), numeric, lambda: np.zeros(2))
+    assert found.verdict is Verdict.WRONG
+    told = leave_out_poles(found, pole, numeric)
+    assert [*told.verdicts.values()] == [Verdict.FLOAT32, Verdict.KINK]
+    assert told.text.startswith("float16's limit at index [0]")
 
 
 @each_of(

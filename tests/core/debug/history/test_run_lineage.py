@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.host.program_reports import report_stop
 from tests.core.debug.conftest import floats
@@ -68,3 +69,14 @@ def test_other_random_numbers_are_another_line() -> None:
         found.append(told(threads))
     assert found[0] == found[1] != found[2]
     assert [run for run, _ in found[0]] == [1]
+
+
+def test_large_arrays_of_the_same_numbers_are_alike_however_memory_holds_them() -> None:
+    def digest(array: np.ndarray) -> str:
+        return Assignment(0, 0, "", {"w": array}).digest
+
+    one, varied = np.float32(3), np.arange(4096, dtype=np.float32)
+    held = np.broadcast_to(one, (1 << 20, 1 << 20))  # 4 TiB, if it were spread out
+    assert digest(held[:64, :64]) == digest(np.full((64, 64), one))
+    different = (held, held[:64, :64], held[:32, :128], held[:64, :32], varied, varied[::-1])
+    assert len({*map(digest, different)}) == len(different)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.curves import FetchedValues
 from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.debug.history.frozen_program import Program
@@ -267,6 +268,25 @@ def test_a_curve_of_several_numbers_is_told_of_and_the_others_go_on(before: int)
     assert is_not_there(np.array(told[::2])).all()
     assert np.isfinite(told[1::2]).all()
     at_end(session, ends, before + 29)
+
+
+def test_beside_a_curve_that_is_known_to_be_wrong_each_is_computed_once() -> None:
+    session = DebugSession(stepped()[0])
+    curves = session.curves(['x["w:0"]', 'sum(x["w:0"])'])
+    asked: list[TensorRef] = []
+
+    class Fetched(dict[Any, np.ndarray]):
+        def get(self, ref: Any, default: Any = None) -> Any:
+            asked.append(ref)
+            return super().get(ref, default)
+
+    w, wrong = TensorRef("w"), dict[str, GradstepError]()
+    values = FetchedValues(Fetched({w: np.arange(3.0)}), curves.holders)
+    first = curves.read(values, wrong)
+    assert [*wrong] == ['x["w:0"]']
+    asked.clear()
+    assert np.array_equal(curves.read(values, wrong), first, equal_nan=True)
+    assert asked == [w, w]
 
 
 @settings(deadline=None)

@@ -99,6 +99,19 @@ def test_a_click_on_the_minimap_goes_there(canvas) -> None:
         assert canvas.view.minimap.isVisible() == shown
 
 
+def test_the_minimap_goes_by_what_is_seen_once_the_canvas_has_another_size(canvas, qtbot) -> None:
+    """As when a strip above it comes and goes."""
+    view = canvas.view
+    view.minimap.wanted = None
+    canvas.open("tutorial")
+    view.camera.untouched = False  # else it is framed anew
+    assert view.minimap.isHidden()
+    view.resize(1000, 240)
+    qtbot.waitUntil(view.minimap.isVisible, timeout=5000)
+    view.resize(1000, 640)
+    qtbot.waitUntil(view.minimap.isHidden, timeout=5000)
+
+
 def test_the_minimap_lies_over_no_box_while_a_corner_is_free(canvas, qtbot) -> None:
     view = canvas.view
     view.minimap.wanted = True
