@@ -205,10 +205,11 @@ class _Ground:
         scopes = np.array([self._number[s] for scopes in around for s in scopes], int)
         boxes = np.repeat(np.array(numbers, int), np.array([*map(len, around)], int))
         (x, y), half = self.middles[boxes].T, self.tall[boxes] / 2
-        np.minimum.at(self._around, (scopes, 0), x)
-        np.minimum.at(self._around, (scopes, 1), y - half)
-        np.maximum.at(self._around, (scopes, 2), x)
-        np.maximum.at(self._around, (scopes, 3), y + half)
+        left, top, right, bottom = self._around.T
+        np.minimum.at(left, scopes, x)
+        np.minimum.at(top, scopes, y - half)
+        np.maximum.at(right, scopes, x)
+        np.maximum.at(bottom, scopes, y + half)
         np.add.at(self._inside, scopes, 1)
 
 
