@@ -16,6 +16,7 @@ from gradstep.core.protocol.messages import (
     Message,
     SurfaceDrawn,
 )
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.workspace import Workspace
 
 WORST = 48  # rows that are shown, at most
@@ -41,6 +42,7 @@ class ClassView(QObject):
         self.error = ""
         self._workspace = workspace
         self._asked: tuple[object, ...] = ()
+        self._answers = PendingAnswers(workspace)
         self._rest = QTimer(workspace, singleShot=True, interval=REST)  # goes with it
         self._rest.timeout.connect(self._ask)
         workspace.document_opened.connect(self._forget)
@@ -86,17 +88,13 @@ class ClassView(QObject):
         return program.number, stop.run + at_end, self.share, self.cell
 
     def _ask(self) -> None:
+        self._answers.forget()
         self._asked = place = self._place()
         if not place:
             return
         actual, taken = self.cell or (-1, -1)
         wish = Classify(share=self.share, worst=WORST, actual=actual, taken=taken)
-
-        def take(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if place == self._asked:
-                self._take(reply, buffers)
-
-        self._workspace.request(wish, (), take, lambda: place == self._asked == self._place())
+        self._answers.ask(wish, self._take, lambda: place == self._place())
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Classified):
@@ -116,6 +114,7 @@ class ClassView(QObject):
     def _forget(self) -> None:
         self._share, self.cell, self.seen, self.pixels = "held", None, None, b""
         self.error, self._asked = "", ()
+        self._answers.forget()
         self.changed.emit()
 
 

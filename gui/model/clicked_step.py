@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +19,7 @@ from gradstep.core.protocol.messages import (
     StepCompared,
     WeighRows,
 )
+from gradstep.gui.model.pending_answers import PendingAnswers
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -39,7 +39,7 @@ class ClickedStep(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._round = 0
+        self._answers = PendingAnswers(workspace)
         self._begin(-1)
         workspace.stopped.connect(self._note_stop)
         workspace.program_changed.connect(self.forget)
@@ -76,7 +76,7 @@ class ClickedStep(QObject):
             self.changed.emit()
 
     def _begin(self, step: int, batch: str = "") -> None:
-        self._round += 1
+        self._answers.forget()
         self.step, self.batch, self.weighing = step, batch, False
         self.compared: StepCompared | None = None
         self.weighed: RowsWeighed | None = None
@@ -89,18 +89,9 @@ class ClickedStep(QObject):
             self.forget()
 
     def _ask(self, request: Request) -> None:
-        number = self._round
-        self._workspace.request(request, (), self._taker(number), lambda: number == self._round)
+        self._answers.ask(request, self._take)
 
-    def _taker(self, number: int) -> Callable[[Message, tuple[Buffer, ...]], None]:
-        def take(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if number == self._round:
-                self._take(reply)
-                self.changed.emit()
-
-        return take
-
-    def _take(self, reply: Message) -> None:
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, StepCompared):
             self.compared = reply
         elif isinstance(reply, RowsWeighed):
@@ -111,3 +102,4 @@ class ClickedStep(QObject):
             self.weighing = False
             if reply.error not in self.failures:
                 self.failures.append(reply.error)
+        self.changed.emit()

@@ -54,7 +54,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.core.protocol.program_change import OtherProgramError
 from gradstep.gui.model.amended_collections import AmendedDict
-from gradstep.gui.model.engine_bridge import EngineBridge
+from gradstep.gui.model.engine_bridge import Answer, EngineBridge
 from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from gradstep.gui.model.gradient_checks import should_check, with_nodes
 from gradstep.gui.model.loss_choice import foremost, shown_loss
@@ -80,8 +80,6 @@ DEATH = "EngineDied"
 _OF_ANOTHER = ErrorInfo(
     type="CancelledError", message="it was given up, as another document was opened"
 )
-
-Answer = Callable[[Message, tuple[Buffer, ...]], None]
 
 
 def always() -> bool:

@@ -19,6 +19,7 @@ from gradstep.core.protocol.messages import (
     Why,
 )
 from gradstep.gui.model.loss_choice import shown_loss
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.value_cache import TensorValue
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Explanations(QObject):
         self._known: dict[Question, Explanation] = {}
         self._asked: set[Question] = set()
         self._wanted: dict[Question, None] = {}
-        self._round = 0
+        self._answers = PendingAnswers(workspace)
         self.said: Answer | None = None
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
         self._soon.timeout.connect(self._ask_wanted)
@@ -108,12 +109,9 @@ class Explanations(QObject):
         is_awaited: bool = False,
     ) -> None:
         """is_awaited: until it is answered, or the debugger goes on; else until it gives way."""
-        number = self._round
         self._asked.add(question)
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if number != self._round:
-                return
             if isinstance(reply, Explained | Failed):
                 found = reply.explanation if isinstance(reply, Explained) else _not_told(reply)
                 self._known[question] = found
@@ -125,7 +123,7 @@ class Explanations(QObject):
 
         names = (TensorRef.parse(name).short for name in filter(None, question))
         message = Why(of=next(names), wrt=next(names, ""))
-        self._workspace.request(message, (), answered, lambda: is_awaited and number == self._round)
+        self._answers.ask(message, answered, lambda: is_awaited)
 
     def _ask_wanted(self) -> None:
         wanted, self._wanted = list(self._wanted), {}
@@ -133,7 +131,7 @@ class Explanations(QObject):
             self._ask(question)
 
     def _forget(self) -> None:
-        self._round += 1
+        self._answers.forget()
         self._known, self._asked, self._wanted = {}, set(), {}
         self._soon.stop()
 

@@ -16,6 +16,7 @@ from gradstep.core.protocol.messages import (
     Message,
 )
 from gradstep.gui.model.engine_sync import same_but_breakpoints
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.settings import settings
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class LintFindings(QObject):
         self._workspace = workspace
         self._of: Document | None = None  # which they were asked of
         self._asked: tuple[object, ...] = ()
+        self._answers = PendingAnswers(workspace)
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
         self._soon.timeout.connect(self._ask)
         workspace.document_opened.connect(self._forget)
@@ -64,21 +66,17 @@ class LintFindings(QObject):
         return self._workspace.program, runs, ended, *settings().lints_off
 
     def _ask(self) -> None:
-        of = self._of = self._workspace.document
+        self._of = self._workspace.document
         place = self._asked = self._place()
 
-        def is_newest() -> bool:
-            return of is self._of and place == self._asked
-
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if isinstance(reply, Diagnosed) and is_newest():
+            if isinstance(reply, Diagnosed):
                 self._take(reply.findings)
-            elif isinstance(reply, GaveWay) and is_newest():
+            elif isinstance(reply, GaveWay):
                 self._asked = ()
 
         message = Diagnose(off=settings().lints_off)
-        still_here = lambda: is_newest() and place == self._place()  # noqa: E731
-        self._workspace.request(message, (), answered, still_here)
+        self._answers.ask_alone(message, answered, lambda: place == self._place())
 
     def _take(self, found: Sequence[LintFinding]) -> None:
         if list(found) != list(self.found):
@@ -89,4 +87,5 @@ class LintFindings(QObject):
         """It was of another document."""
         self._soon.stop()
         self._of, self._asked = None, ()
+        self._answers.forget()
         self._take(())

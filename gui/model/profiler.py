@@ -23,6 +23,7 @@ from gradstep.core.protocol.vocabulary import RunMode
 from gradstep.gui.model.cost_tree import Cost, apart, leaves
 from gradstep.gui.model.engine_bridge import EngineState
 from gradstep.gui.model.engine_sync import same_but_breakpoints
+from gradstep.gui.model.pending_answers import PendingAnswers
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -99,7 +100,7 @@ class Profiler(QObject):
         self.kernels = False
         self.progress = ""
         self.failure: ErrorInfo | None = None
-        self._asked: Wish | None = None  # what is being measured
+        self._answers = PendingAnswers(workspace)
         self._workspace = workspace
         self._measured: dict[str, Measured] = {}
         workspace.document_opened.connect(self._forget)
@@ -110,7 +111,7 @@ class Profiler(QObject):
 
     @property
     def busy(self) -> bool:
-        return self._asked is not None
+        return self._answers.is_awaited
 
     @property
     def measured(self) -> Measured | None:
@@ -135,20 +136,16 @@ class Profiler(QObject):
         program = self._workspace.program
         if self.busy or program is None or not program.measured:
             return
-        asked = self._asked = self._wish()
+        asked = self._wish()
         self.progress, self.failure = "", None
+        self._answers.ask(asked.message, lambda reply, _: self._take(asked, reply))
         self.changed.emit()
-        take = lambda reply, _: self._take(asked, reply)  # noqa: E731
-        self._workspace.request(asked.message, (), take, lambda: asked is self._asked)
 
     def _wish(self) -> Wish:
         space = self._workspace
         return Wish(self.mode, space.document, space.device, self.without, self.kernels)
 
     def _take(self, asked: Wish, reply: Message) -> None:
-        if asked is not self._asked:
-            return  # by now another document is open, or another engine runs
-        self._asked = None
         if isinstance(reply, Profiled):
             program = self._workspace.program
             steps = program.steps if program is not None else []
@@ -184,7 +181,8 @@ class Profiler(QObject):
 
     def _forget(self) -> None:
         """Another document: nothing is known of it, and no answer about the old one counts."""
-        self._asked, self.failure, self.without = None, None, frozenset()
+        self._answers.forget()
+        self.failure, self.without = None, frozenset()
         self._measured.clear()
         self.changed.emit()
 
@@ -195,7 +193,7 @@ class Profiler(QObject):
 
     def _note_engine(self, state: EngineState) -> None:
         if self.busy and (state == "starting" or state == "dead"):
-            self._asked = None
+            self._answers.forget()
             self.changed.emit()
 
     def _note_progress(self, event: object) -> None:

@@ -19,6 +19,7 @@ from gradstep.core.protocol.messages import (
     Progress,
 )
 from gradstep.core.protocol.vocabulary import WhichMoment
+from gradstep.gui.model.pending_answers import PendingAnswers
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -40,7 +41,7 @@ class RunQuery(QObject):
         self.failure: ErrorInfo | None = None
         self.share, self.seconds = 0.0, 0.0
         self._workspace = workspace
-        self._asked: object = None  # only the newest answer counts
+        self._answers = PendingAnswers(workspace)
         workspace.bridge.event_received.connect(self._note_progress)
         workspace.document_opened.connect(self._forget_all)
         workspace.program_changed.connect(self._forget)
@@ -49,7 +50,7 @@ class RunQuery(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether an answer is on its way."""
-        return self._asked is not None
+        return self._answers.is_awaited
 
     @property
     def rows(self) -> Sequence[MomentRow]:
@@ -60,19 +61,15 @@ class RunQuery(QObject):
         """Ask the engine, as of where the debugger stands."""
         self._forget()
         self.text, self.which, self.share = text, which, 0.0
-        wish, began = object(), time.monotonic()
-        self._asked = wish
+        began = time.monotonic()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if wish is not self._asked:
-                return
-            self._asked, self.seconds = None, time.monotonic() - began
+            self.seconds = time.monotonic() - began
             self.found = reply if isinstance(reply, Moments) else None
             self.failure = reply.error if isinstance(reply, Failed) else None
             self.changed.emit()
 
-        message = FindMoments(text=text, which=which, most=MOST)
-        self._workspace.request(message, (), answered, lambda: wish is self._asked)
+        self._answers.ask(FindMoments(text=text, which=which, most=MOST), answered)
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -86,7 +83,8 @@ class RunQuery(QObject):
             self.changed.emit()
 
     def _forget(self, *_: object) -> None:
-        self._asked = self.found = self.failure = None
+        self._answers.forget()
+        self.found = self.failure = None
         self.changed.emit()
 
     def _forget_all(self, *_: object) -> None:

@@ -42,6 +42,7 @@ from gradstep.gui.model.followed_histograms import (
     histogram_of,
     histograms_of,
 )
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.run_history import RunHistory
 from gradstep.gui.model.sampled_points import SampledPoints
 from gradstep.gui.model.training_curve import Curve, held_text
@@ -95,7 +96,8 @@ class Training(QObject):
         self._losses: tuple[str, ...] = ()
         self._validates = False  # whether there are rows that are held back
         self._begun = 0.0
-        self._checks = 0  # how often it was asked what cannot be followed
+        self._checks = 0  # how often it was wanted to be known what cannot be followed
+        self._answers = PendingAnswers(workspace)
         workspace.document_opened.connect(self._forget)
         workspace.renamed.connect(self._rename)
         workspace.document_changed.connect(self._note_edit)
@@ -375,15 +377,12 @@ class Training(QObject):
         Not before the engine has the edits that were made meanwhile: asking would give it them."""
         number = self._checks = self._checks + 1
 
-        def is_newest() -> bool:
-            return number == self._checks
-
         def ask() -> None:
             texts = [curve.text for curve in self.curves if not curve.validates]
             losses = {self._loss_curve(TensorRef.parse(name)).text for name in self._losses}
-            space = self._workspace
-            if space.program is not None and is_newest() and not losses.issuperset(texts):
-                space.request(self._question(texts), (), self._checked, is_newest)
+            is_known = self._workspace.program is not None
+            if is_known and number == self._checks and not losses.issuperset(texts):
+                self._answers.ask_alone(self._question(texts), self._checked)
 
         self._workspace.debugger.later(ask)
 

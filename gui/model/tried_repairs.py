@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, Message, RemedyInfo, Tried, TryEdit
+from gradstep.gui.model.pending_answers import PendingAnswers
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -23,7 +24,7 @@ class TriedRepairs(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._round = 0
+        self._answers = PendingAnswers(workspace)
         self.title = ""
         self.remedies: tuple[RemedyInfo, ...] = ()
         self.found: list[Tried | str | None] = []
@@ -31,7 +32,7 @@ class TriedRepairs(QObject):
 
     def end(self) -> None:
         """Nobody looks at what was to be tried: what has not been begun is not."""
-        self._round += 1
+        self._answers.forget()
         self.title, self.remedies, self.found = "", (), []
         self.changed.emit()
 
@@ -46,13 +47,10 @@ class TriedRepairs(QObject):
 
     def _try(self, number: int, of: str, wrt: list[str]) -> None:
         """That one, and then those behind it."""
-        mine = self._round
         if number == len(self.remedies):
             return
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if mine != self._round:
-                return
             if isinstance(reply, Tried):
                 self.found[number] = reply
             elif isinstance(reply, Failed):
@@ -62,4 +60,4 @@ class TriedRepairs(QObject):
 
         one = self.remedies[number]
         request = TryEdit(kind=one.kind, names=one.names, of=of, wrt=wrt)
-        self._workspace.request(request, (), answered, lambda: mine == self._round)
+        self._answers.ask(request, answered)

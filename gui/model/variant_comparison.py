@@ -14,6 +14,7 @@ from gradstep.core.protocol.messages import (
     GradientVariants,
     Message,
 )
+from gradstep.gui.model.pending_answers import PendingAnswers
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -37,7 +38,7 @@ class VariantComparison(QObject):
         self.failure: ErrorInfo | None = None
         self.is_measured = True
         self._workspace = workspace
-        self._asked: object = None  # what the newest question is about
+        self._answers = PendingAnswers(workspace)
         workspace.document_opened.connect(self._forget)
         workspace.bridge.died.connect(self._forget)
         workspace.program_changed.connect(self._note_change)
@@ -75,11 +76,7 @@ class VariantComparison(QObject):
         return "" if error is None else ". ".join(filter(None, (error.message, error.hint)))
 
     def _ask(self, elements: int) -> None:
-        wish = self._asked = object()
-
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if wish is not self._asked:
-                return
             if isinstance(reply, GradientVariants):
                 self.found = reply
             elif not elements:
@@ -89,8 +86,7 @@ class VariantComparison(QObject):
             if self.found is not None and self.is_measured and not elements:
                 self._ask(_MEASURED)
 
-        message = CompareVariants(elements=elements)
-        self._workspace.request(message, (), answered, lambda: wish is self._asked)
+        self._answers.ask_alone(CompareVariants(elements=elements), answered)
 
     @property
     def _is_current(self) -> bool:
@@ -104,5 +100,6 @@ class VariantComparison(QObject):
             self.stale.emit()
 
     def _forget(self, *_: object) -> None:
-        self._asked = self._about = self.found = self.failure = None
+        self._answers.forget()
+        self._about = self.found = self.failure = None
         self.changed.emit()

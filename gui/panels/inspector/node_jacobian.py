@@ -18,6 +18,7 @@ from gradstep.core.protocol.messages import (
     Message,
 )
 from gradstep.gui.look.theme import GRID, Tone
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.matrix_view import MatrixView
 from gradstep.gui.panels.inspector.node_gradcheck import can_be_checked
@@ -33,6 +34,7 @@ class NodeJacobian(QWidget):
         self.setObjectName("inspector.jacobian")
         self._workspace, self._name = workspace, ""
         self._of: object = None  # what is shown, or on its way, is of
+        self._answers = PendingAnswers(workspace)
         theme = lambda: workspace.theme  # noqa: E731
         self.header = SectionHeader(theme, self.tr("Local Jacobian"))
         self.link = Link(theme, self.tr("Show it"), "inspector.jacobian.show")
@@ -61,6 +63,7 @@ class NodeJacobian(QWidget):
 
     def _forget(self) -> None:
         self._of = None
+        self._answers.forget()
         self._clear()
         self.link.show()
         self.text.hide()
@@ -77,8 +80,6 @@ class NodeJacobian(QWidget):
         self._say(self.tr("computing…"), "muted")
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if here is not self._of:
-                return  # somebody has gone on
             if isinstance(reply, Jacobian):
                 self._show(reply, buffers)
             elif isinstance(reply, Failed):
@@ -88,8 +89,8 @@ class NodeJacobian(QWidget):
             elif isinstance(reply, GaveWay):
                 self._forget()
 
-        message, wanted = FindJacobian(node=self._name), lambda: here == self._of == self._here()
-        self._workspace.request(message, (), answered, wanted)
+        message = FindJacobian(node=self._name)
+        self._answers.ask_alone(message, answered, lambda: here == self._here())
 
     def _show(self, found: Jacobian, buffers: Sequence[Buffer]) -> None:
         self._clear()

@@ -14,6 +14,7 @@ from gradstep.core.protocol.messages import ExaminePrecision, Failed, Message, P
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.precision.share_table import WIDTHS, ShareTable
 from gradstep.gui.panels.widgets.check_box import Check
@@ -36,8 +37,7 @@ class PrecisionPanel(Panel):
         super().__init__(workspace, "precision")
         self.model = ShareTable()
         self._found: PrecisionExamined | None = None
-        self._asked = 0  # of what is asked for, the number; answers to earlier ones are dropped
-        self._is_waiting = False
+        self._answers = PendingAnswers(workspace)
         self.table = FlatTable(
             lambda: workspace.theme, self.model, "precision.table", WIDTHS, len(WIDTHS) - 1
         )
@@ -95,8 +95,8 @@ class PrecisionPanel(Panel):
 
     def _forget(self, *_: object) -> None:
         """Another program: what was found is of the one before."""
-        self._found, self._is_waiting = None, False
-        self._asked += 1
+        self._found = None
+        self._answers.forget()
         self._offer_targets()
         self.refresh()
 
@@ -116,21 +116,13 @@ class PrecisionPanel(Panel):
         return program is not None and str(ref) in program.gradients
 
     def _ask(self) -> None:
-        self._asked += 1
-        number, self._is_waiting = self._asked, True
         steps = UPDATES if self.trains.isChecked() and self.trains.isEnabled() else 0
         format_ = cast("FormatName", self.formats.currentText())
         wish = ExaminePrecision(format=format_, target=self.targets.currentText(), steps=steps)
-
-        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if number == self._asked:
-                self._take(reply)
-
-        self.workspace.request(wish, (), answered, lambda: number == self._asked)
+        self._answers.ask_alone(wish, self._take)
         self.refresh()
 
-    def _take(self, reply: Message) -> None:
-        self._is_waiting = False
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, PrecisionExamined):
             self._found = reply
         elif isinstance(reply, Failed):
@@ -150,7 +142,7 @@ class PrecisionPanel(Panel):
             return
         self.examine.setEnabled(program is not None and self.targets.count() > 0)
         self.trains.setEnabled(bool(self.workspace.document.optimizers))
-        self.summary.set_text(self.tr("trying…") if self._is_waiting else "")
+        self.summary.set_text(self.tr("trying…") if self._answers.is_awaited else "")
         self.model.show([] if found is None else found.rows)
         self.table.setVisible(self.model.count() > 0)
         count = 0 if found is None else len(found.kept)

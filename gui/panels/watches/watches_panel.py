@@ -15,6 +15,7 @@ from gradstep.core.protocol.messages import Message, Watch, Watched
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.pending_answers import PendingAnswers
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.watches.watch_model import EXPRESSION, WatchModel
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -54,7 +55,7 @@ class WatchesPanel(Panel):
         delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         delete.activated.connect(self.remove_current)
-        self._asked: object = None
+        self._answers = PendingAnswers(workspace)
         self._completed: Graph | None = None  # whose names are offered
         space = workspace
         self.follow(self.refresh, space.document_changed)
@@ -104,17 +105,17 @@ class WatchesPanel(Panel):
             commands.remove_watch(self.workspace, row)
 
     def _ask(self, *_: object) -> None:
+        self._answers.forget()
         space, texts = self.workspace, [*self.model.texts]
         if not texts or space.stop is None:
             self.model.show_rows([])
             return
-        wish = self._asked = object()  # only the newest answer counts
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if wish is self._asked and isinstance(reply, Watched):
+            if isinstance(reply, Watched):
                 self.model.show_rows(reply.rows)
 
-        space.request(Watch(texts=texts, most=RUNS), (), answered)
+        self._answers.ask(Watch(texts=texts, most=RUNS), answered)
 
     def _add_typed(self) -> None:
         text = self.field.text().strip()
