@@ -157,6 +157,17 @@ def any_selected(workspace: Workspace) -> bool:
     return bool(workspace.selection)
 
 
+@needs("select at least two nodes first")
+def several_selected(workspace: Workspace) -> bool:
+    return len(workspace.selection) > 1
+
+
+@needs("select one node with two inputs first")
+def one_with_two_inputs(workspace: Workspace) -> bool:
+    op = selected_operation(workspace)
+    return op is not None and len(op.inputs) > 1
+
+
 @needs("select a node in a scope first")
 def scope_selected(workspace: Workspace) -> bool:
     """Whether something that is selected is in a scope, or is one."""

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from gradstep.gui.canvas.interact import screen_reader, tooltips
+from gradstep.gui.canvas.interact.aligning import Aligning
 from gradstep.gui.canvas.interact.canvas_drops import Drops, ValueDrop
 from gradstep.gui.canvas.interact.canvas_keys import CanvasKeys
 from gradstep.gui.canvas.interact.canvas_requests import Answers
@@ -260,6 +261,7 @@ class GraphView(QGraphicsView):
         return Answers(
             self.stage, self.camera, self.framing, self.pointer, self.revealer, self.minimap,
             self._scopes, self._adding, self._copies, self._renaming, self._editing,
+            Aligning(self.stage),
         )  # fmt: skip
 
     def _connect(self) -> None:

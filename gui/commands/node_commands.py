@@ -11,6 +11,7 @@ from gradstep.core.document import (
     clipboard,
     document_edits,
     loss_insertion,
+    retyping,
     wire_completion,
 )
 from gradstep.core.document.document import Document
@@ -335,6 +336,20 @@ def to_pyfunc(workspace: Workspace, name: str, extra: Sequence[TensorRef] = ()) 
     """Replace a node by a Python function that computes the same."""
     document = document_edits.to_pyfunc(workspace.document, name, extra)
     workspace.edit(f"Make {name} a Python function", document)
+
+
+@says_why
+def change_type(workspace: Workspace, name: str, type: str) -> None:
+    """Put another op type in the place of a node, whose wires stay."""
+    document = retyping.change_type(workspace.document, name, type)
+    workspace.edit(f"Make {name} a {type}", document)
+
+
+@says_why
+def exchange_inputs(workspace: Workspace) -> None:
+    """Let two inputs of the selected node change places."""
+    (name,) = workspace.selection
+    workspace.edit(f"Swap inputs of {name}", retyping.exchange_inputs(workspace.document, name))
 
 
 def select_all(workspace: Workspace) -> None:

@@ -16,7 +16,8 @@ FrameRequest = Literal[
 ]  # fmt: skip
 CanvasRequest = Literal[
     "fit", "fit_selection", "show_selected", "reveal", "current", "zoom_in", "zoom_out", "zoom_100",
-    "arrange", "duplicate", "paste", "rename", "add", "wire", "run_after", "next_wire",
+    "arrange", "align_row", "align_column", "duplicate", "paste", "rename", "add", "wire",
+    "run_after", "next_wire", "change_type",
     "toggle_scope", "open_scopes", "collapse_scopes", "minimap", "pictures",
 ]  # fmt: skip
 WindowRequest = FrameRequest | CanvasRequest

@@ -47,7 +47,8 @@ _STARTING = 6 * PATIENCE  # seconds for an engine that is started, and led to wh
 # Actions that open no dialog and ask nothing.
 _ACTIONS = (
     "edit.cut", "edit.copy", "edit.paste", "edit.delete", "edit.select_all", "edit.select_inputs",
-    "edit.select_repeats", "edit.select_passes", "edit.undo", "edit.redo", "view.fit",
+    "edit.select_repeats", "edit.select_passes", "edit.group", "edit.dissolve", "graph.swap_inputs",
+    "edit.align_row", "edit.align_column", "edit.undo", "edit.redo", "view.fit",
     "view.fit_selection", "view.current", "view.outline", "view.tensor", "view.zoom_in",
     "view.zoom_out", "view.zoom_100", "view.arrange", "view.toggle_scope", "view.open_scopes",
     "view.collapse_scopes", "view.minimap", "view.pictures", "view.profile", "view.colour_time",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gradstep.gui.canvas.interact.aligning import COLUMN, ROW, Aligning
 from gradstep.gui.canvas.interact.flash_marker import Revealer
 from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.node_adding import NodeAdding
@@ -33,6 +34,7 @@ class Answers:
     copies: Copies
     renaming: Renaming
     editing: KeyboardEditing
+    aligning: Aligning
 
     def answer(self, what: str, target: str) -> None:
         """Do it, if it is the canvas's to do."""
@@ -57,6 +59,9 @@ ANSWERS: Mapping[str, Callable[[Answers, str], object]] = {
     "wire": lambda its, _: its.editing.wire_by_name(),
     "run_after": lambda its, _: its.editing.run_after(),
     "next_wire": lambda its, _: its.editing.next_wire(),
+    "change_type": lambda its, _: its.editing.change_type(),
+    "align_row": lambda its, _: its.aligning.align(ROW),
+    "align_column": lambda its, _: its.aligning.align(COLUMN),
     "toggle_scope": lambda its, _: its.scopes.toggle(),
     "open_scopes": lambda its, _: its.stage.open_scopes(),
     "collapse_scopes": lambda its, _: its.stage.collapse_scopes(),

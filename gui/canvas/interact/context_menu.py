@@ -50,7 +50,10 @@ NODE = (
         ),
     ),
     "run.why_value", "run.why", "",
-    Group("Connect", ("graph.wire", "graph.run_after")),
+    Group("Connect, arrange", (
+        "graph.wire", "graph.run_after", "graph.swap_inputs", "graph.replace",
+        "edit.group", "edit.dissolve", "edit.align_row", "edit.align_column",
+    )),
     Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
     Group("Show", (
         "view.tensor", "view.outline", "view.fit_selection", "view.toggle_scope",
@@ -59,7 +62,7 @@ NODE = (
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
 SCOPE = (
-    "view.toggle_scope", "edit.rename", "run.breakpoint", "",
+    "view.toggle_scope", "edit.rename", "edit.dissolve", "run.breakpoint", "",
     "graph.place", "",
     "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",

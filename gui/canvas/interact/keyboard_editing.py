@@ -64,6 +64,13 @@ class KeyboardEditing:
             entries = search_entries.forerunners(self._workspace, op)
             self._search.open(entries, self._beside(op.name), f"Run {op.name} after…")
 
+    def change_type(self) -> None:
+        """Choose by typing what op type the selected node is to be of."""
+        op = self._only_selected()
+        if op is not None:
+            entries = search_entries.others(self._workspace, op)
+            self._search.open(entries, self._beside(op.name), f"Replace {op.name} by…")
+
     def next_wire(self) -> None:
         """Select the wires into the selected node, or beside the selected wire, one after
         another."""

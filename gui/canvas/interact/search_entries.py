@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from gradstep.core.document.retyping import why_not_type
 from gradstep.core.document.wire_completion import first_fit
-from gradstep.core.graph.loop import graph_around, tensor_carried, within
+from gradstep.core.graph.loop import anywhere, graph_around, tensor_carried, within
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.layers.block_table import all_blocks
 from gradstep.core.ops.declare.op_subjects import catalogue, family_title, subject_title
@@ -94,6 +95,17 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
         )
         for edge, name in _inputs(workspace)
         if wiring.refusal(source, edge) is None
+    ]
+
+
+def others(workspace: Workspace, op: Operation) -> list[Entry]:
+    """Op types that can stand in the place of `op`, with all its wires."""
+    document, types = workspace.document, workspace.inference.types
+    own = anywhere(document.graph, op.name)
+    return [
+        _entry(d, partial(commands.change_type, workspace, op.name, d.type))
+        for d in _catalogue()
+        if d.type != op.type and not why_not_type(document, own, d, types)
     ]
 
 

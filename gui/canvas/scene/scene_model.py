@@ -185,8 +185,13 @@ class SceneModel(QObject):
     def moved(self, boxes: Sequence[int], dx: float, dy: float) -> dict[str, Point]:
         """Where everything is once some boxes moved. All places become the document's with them,
         so that nothing else moves when it is opened again."""
+        return self.moved_apart(dict.fromkeys(boxes, (dx, dy)))
+
+    def moved_apart(self, shifts: Mapping[int, Point]) -> dict[str, Point]:
+        """The same, each box by itself."""
         positions = self.places()
-        for box in (self.arrays.visible.boxes[i] for i in boxes):
+        for number, (dx, dy) in shifts.items():
+            box = self.arrays.visible.boxes[number]
             scopes = (f"{scope}/" for scope in box.stack)
             for name in {box.id, *scopes, *box.members} & positions.keys():
                 x, y = positions[name]

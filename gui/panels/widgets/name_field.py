@@ -28,7 +28,7 @@ class NameField(QLineEdit):
         super().__init__(id.rstrip("/"))
         self._workspace, self._id, self._stays = workspace, id, stays
         self._is_wrong = False
-        self._finished = False  # applied just now: leaving is not to apply it once more
+        self._finishes = False  # it is being applied: leaving is not to apply it once more
         self.setObjectName(name)
         self.setAccessibleName(self.tr("Name"))
         self.setFont(mono(12))
@@ -37,7 +37,7 @@ class NameField(QLineEdit):
     def show_name(self, id: str) -> None:
         """Be the field of another node, or of the same under another name. What was typed for the
         one before is applied to that, if it can be."""
-        if self.isModified() and self.hasFocus() and not self._finished:
+        if self.isModified() and self.hasFocus() and not self._finishes:
             self._apply()
         if self._is_wrong and self._stays and id == self._id:
             return
@@ -55,7 +55,7 @@ class NameField(QLineEdit):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        if self._finished:
+        if self._finishes:
             return
         if event.reason() is Qt.FocusReason.PopupFocusReason or self._apply() or self._stays:
             return
@@ -63,10 +63,10 @@ class NameField(QLineEdit):
 
     def _finish(self) -> None:
         """Apply the name, and give up the focus."""
-        self._finished = self._apply()
-        if self._finished:
+        self._finishes = True  # the canvas may take the focus as soon as the name is another
+        if self._apply():
             self.clearFocus()
-        self._finished = False
+        self._finishes = False
 
     def _apply(self) -> bool:
         """Whether the name is the one that is in the field."""
