@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from gradstep.core.document.document import Optimizer
+from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
 from gradstep.gui.actions import action_record as when
 from gradstep.gui.actions.action_record import Action, Run, Test, window
@@ -41,6 +42,13 @@ def _colour_by(what: str) -> Run:
 
 def _follow_training(workspace: Workspace) -> None:
     commands.find_training(workspace, lambda: open_dialog(workspace, FOLLOWED))
+
+
+def _open_tutorial(workspace: Workspace) -> None:
+    if workspace.is_open:
+        workspace.ask_window("example", "tutorial")
+    else:
+        commands.open_path(workspace, EXAMPLES / "tutorial.gradstep")
 
 
 def _toggle_motion(workspace: Workspace) -> None:
@@ -303,8 +311,17 @@ DEVICES = (
 )  # fmt: skip
 
 HELP = (
-    Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
+    Action("help.tutorial", "Open the tutorial", _open_tutorial,
+           "A small network to step through, in a window of its own where a document is open", (),
+           "", when.always, "Help", 0),
+    Action("help.exporter_torch", "Save the exporter for PyTorch…", window("exporter", "torch"),
+           "One file to put beside your code, which writes a trace of a model", (), "",
            when.always, "Help", 1),
+    Action("help.exporter_jax", "Save the exporter for JAX…", window("exporter", "jax"),
+           "One file to put beside your code, which writes a trace of a function", (), "",
+           when.always, "Help", 1),
+    Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
+           when.always, "Help", 2),
 )  # fmt: skip
 
 ACTIONS = with_dialogs((*FILE, *EDIT, *VIEW, *GRAPH, *RUN, *DEVICES, *HELP), DIALOGS)

@@ -43,6 +43,7 @@ from gradstep.gui.commands.data_commands import (
     source_names,
 )
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
+from gradstep.gui.commands.exporter_commands import save_exporter
 from gradstep.gui.commands.file_values import Choices, load_value
 from gradstep.gui.commands.go_to_cause import (
     go_to_first,
@@ -296,6 +297,7 @@ __all__ = [
     "revoke_trust",
     "rewire",
     "run_to",
+    "save_exporter",
     "say_why_value",
     "select_all",
     "select_inputs",
