@@ -117,6 +117,7 @@ from gradstep.gui.commands.reveal import (
     reveal_end,
     reveal_start,
     set_collapsed,
+    show_stop,
 )
 from gradstep.gui.commands.row_packing import can_pack, pack_column, packed_counts
 from gradstep.gui.commands.run_commands import (
@@ -320,6 +321,7 @@ __all__ = [
     "show_example",
     "show_path",
     "show_row",
+    "show_stop",
     "shown_iterations",
     "smallest_of_last",
     "source_names",
