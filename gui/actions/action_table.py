@@ -222,6 +222,10 @@ GRAPH = (
     Action("graph.restore", "Restore variables…", window("restore"),
            "Let variables start as a checkpoint has them, by their names: TensorFlow's, one of "
            "gradstep train, .npz or .safetensors", (), "", when.is_open, "Graph", 2),
+    Action("graph.keep_values", "Keep values as initial values", commands.keep_values,
+           "Let the variables start with what they hold where the debugger stands, as after a "
+           "training; runs, and slots of optimizers, begin anew from there", (), "",
+           when.can_keep_values, "Graph", 2),
     Action("graph.no_optimizer", "No optimizer", _optimizer(""), "End each run after the gradients",
            (), "", when.is_open, "Graph", 4, checked=when.optimizer_is("")),
     Action("graph.adam", "Adam", _optimizer("Adam", learning_rate=0.001, beta1=0.9, beta2=0.999,

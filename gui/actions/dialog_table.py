@@ -139,7 +139,7 @@ REQUEST = DialogRecord(
     "Choose of what, and with respect to what, gradients are derived",
     "Graph",
     section=3,
-    after="graph.restore",
+    after="graph.keep_values",
 )
 OPTIMIZERS = DialogRecord(
     "optimizers",

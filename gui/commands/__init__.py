@@ -66,6 +66,7 @@ from gradstep.gui.commands.gradient_commands import (
     trust,
     use_native_gradient,
 )
+from gradstep.gui.commands.keep_values import keep_values
 from gradstep.gui.commands.lint_commands import (
     exempt_node,
     leave_out_lints,
@@ -258,6 +259,7 @@ __all__ = [
     "iteration_words",
     "keep_branches",
     "keep_recorded",
+    "keep_values",
     "leave_out_lints",
     "load_value",
     "measure",
