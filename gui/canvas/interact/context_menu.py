@@ -50,7 +50,7 @@ NODE = (
         ),
     ),
     "run.why_value", "run.why", "",
-    Group("Connect", ("graph.wire", "graph.run_after")),
+    Group("Connect", ("graph.wire", "graph.run_after", "edit.delete_and_reconnect")),
     Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
     Group("Show", (
         "view.tensor", "view.outline", "view.fit_selection", "view.toggle_scope",
@@ -62,7 +62,7 @@ SCOPE = (
     "view.toggle_scope", "edit.rename", "run.breakpoint", "",
     "graph.place", "",
     "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
-    "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
+    "edit.cut", "edit.copy", "edit.duplicate", "edit.delete", "edit.delete_and_reconnect",
 )  # fmt: skip
 WIRE = ("graph.stop_gradient", "graph.try_stop", "", "graph.wire_start", "graph.wire_end", "")
 NOTHING = (
