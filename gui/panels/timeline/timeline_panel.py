@@ -25,9 +25,12 @@ from gradstep.gui.panels.timeline.run_bars import RunBars
 from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gradstep.gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
 from gradstep.gui.panels.widgets.check_box import Check
-from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.flat_header import HEIGHT
+from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Link
+
+STEPS = HEIGHT + 4 * ROW_HEIGHT  # pixels of the table, before there are bars of other runs
 
 
 class StepTable(FlatTable):
@@ -221,6 +224,7 @@ class TimelinePanel(Panel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.bars.give_room(event.size().height() - STEPS)
         self._fit_columns()
         QTimer.singleShot(0, self, self._show_current)
 
