@@ -48,11 +48,13 @@ class GuideDialog(Dialog):
         row.addWidget(self.list)
         row.addWidget(self.pages, 1)
         self.column.addLayout(row, 1)
-        for page in PAGES:
-            self.pages.addWidget(self._page(page))
-        self.list.currentRowChanged.connect(self.pages.setCurrentIndex)
+        for _ in PAGES:
+            self.pages.addWidget(QWidget())
+        self._made: set[int] = set()
+        self.list.currentRowChanged.connect(self._show_page)
         self.list.setCurrentRow(PAGES.index(self.first))
         self.resize(840, 640)
+        workspace.theme_changed.connect(self._restyle)
 
     def open(self) -> None:
         """Show it beside the window's work; once."""
@@ -61,6 +63,11 @@ class GuideDialog(Dialog):
             if other is not self:
                 other.close()
         self.show()
+
+    def _restyle(self) -> None:
+        """The theme changed while it is open: the texts have its colours inside."""
+        for text in self.findChildren(MarkedText):
+            text.restyle()
 
     def _contents(self) -> QListWidget:
         contents = QListWidget()
@@ -73,6 +80,16 @@ class GuideDialog(Dialog):
             item = QListWidgetItem(page.title, contents)
             item.setSizeHint(QSize(0, LINE))
         return contents
+
+    def _show_page(self, number: int) -> None:
+        """Each is made when it is looked at: all of them would take longer than a blink."""
+        if number not in self._made:
+            self._made.add(number)
+            empty = self.pages.widget(number)
+            self.pages.insertWidget(number, self._page(PAGES[number]))
+            self.pages.removeWidget(empty)
+            empty.deleteLater()
+        self.pages.setCurrentIndex(number)
 
     def _page(self, page: Page) -> QWidget:
         body = QWidget()

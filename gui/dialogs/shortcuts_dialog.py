@@ -34,12 +34,14 @@ class ShortcutsDialog(Dialog):
         self.search.setPlaceholderText("Search by what it does, or by its key")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._list)
+        workspace.theme_changed.connect(self._restyle)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.column.addWidget(self.search)
         self.column.addWidget(self._area, 1)
-        self.add_text(PALETTE.format(actions.row("view.palette").shortcut), "muted")
+        palette = actions.row("view.palette").shortcut
+        self._more = self.add_text(PALETTE.format(palette), "muted")
         self._list("")
         self.resize(760, 580)
 
@@ -50,6 +52,11 @@ class ShortcutsDialog(Dialog):
             if other is not self:
                 other.close()
         self.show()
+
+    def _restyle(self) -> None:
+        """The theme changed while it is open."""
+        self._color(self._more, "muted")
+        self._list(self.search.text())
 
     def _list(self, typed: str) -> None:
         """Those whose title or keys have every word that was typed; or else whose tip has."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
+    QDialog,
     QFileDialog,
     QLabel,
     QPlainTextEdit,
@@ -23,6 +24,7 @@ from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.guide_dialog import GuideDialog
 from gradstep.gui.dialogs.guide_pages import FOLDER, PAGES
 from gradstep.gui.dialogs.shortcuts_dialog import ShortcutsDialog
+from gradstep.gui.look import theme
 
 
 def shown(driver: Driver, kind: type[QWidget]) -> list[QWidget]:
@@ -99,6 +101,27 @@ def test_shortcuts_are_found_by_word_and_by_key(tutorial: Driver) -> None:
     page.search.setText("zzqq")
     tutorial.settle()
     assert "No key does “zzqq”." in texts(page)
+    tutorial.close_popups()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", ["first_steps", "shortcuts"])
+def test_pages_that_are_open_follow_the_theme(tutorial: Driver, id: str) -> None:
+    def picture() -> QImage:
+        """Of what is below the field, in which a cursor blinks."""
+        tutorial.settle()
+        page = tutorial.window.findChild(QDialog, f"{id}_dialog")
+        assert page is not None
+        return page.grab(page.rect().adjusted(0, 80, 0, 0)).toImage()
+
+    tutorial.window.actions_.run(f"help.{id}")
+    dark = picture()
+    tutorial.workspace.set_theme(theme.LIGHT)
+    changed = picture()
+    tutorial.close_popups()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    tutorial.window.actions_.run(f"help.{id}")
+    assert dark != changed == picture()
     tutorial.close_popups()
 
 
