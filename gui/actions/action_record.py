@@ -21,6 +21,7 @@ Test = Callable[[Workspace], bool]
 Run = Callable[[Workspace], object]
 
 NOTHING = "there is nothing to run yet"
+NOT_READY = "the engine is not ready: a run is under way, or it has stopped"
 VALUED = VARIABLES | {"Placeholder", "Const"}
 
 
@@ -299,7 +300,7 @@ def can_measure(workspace: Workspace) -> bool:
 
 def _why_not_trained(workspace: Workspace) -> str:
     if workspace.engine_state != "ready":
-        return "the engine is not ready: a run is under way, or it has stopped"
+        return NOT_READY
     if workspace.program is None or not workspace.program.steps:
         return NOTHING
     if workspace.document.optimizers:
@@ -311,6 +312,23 @@ def _why_not_trained(workspace: Workspace) -> str:
 def can_train(workspace: Workspace) -> bool:
     """Whether a run would change a variable, and can be made now."""
     return workspace.engine_state == "ready" and workspace.debugger.index.updates
+
+
+def _why_no_values(workspace: Workspace) -> str:
+    if not _has_variables(workspace):
+        return "the document has no variables"
+    return NOTHING if workspace.engine_state == "ready" else NOT_READY
+
+
+@needs(_why_no_values)
+def can_keep_values(workspace: Workspace) -> bool:
+    """Whether variables hold something where the debugger stands, which can be asked for now."""
+    is_ready = workspace.engine_state == "ready" and workspace.stop is not None
+    return is_ready and _has_variables(workspace)
+
+
+def _has_variables(workspace: Workspace) -> bool:
+    return not VARIABLES.isdisjoint(workspace.document.graph.by_type)
 
 
 @needs("there are several optimizers: choose in Graph > Optimizers")

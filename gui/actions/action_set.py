@@ -51,6 +51,10 @@ class ActionSet(QObject):
     def __iter__(self) -> Iterator[tuple[Action, QAction]]:
         return zip(self._rows, self._actions.values(), strict=True)
 
+    def row(self, id: str) -> Action:
+        """The row of an action."""
+        return next(row for row in self._rows if row.id == id)
+
     def run(self, id: str) -> None:
         """Run an action by its id, if it is enabled now."""
         self.refresh()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from gradstep.core.document.document import Optimizer
+from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
 from gradstep.gui.actions import action_record as when
 from gradstep.gui.actions.action_record import Action, Run, Test, window
@@ -41,6 +42,13 @@ def _colour_by(what: str) -> Run:
 
 def _follow_training(workspace: Workspace) -> None:
     commands.find_training(workspace, lambda: open_dialog(workspace, FOLLOWED))
+
+
+def _open_tutorial(workspace: Workspace) -> None:
+    if workspace.is_open:
+        workspace.ask_window("example", "tutorial")
+    else:
+        commands.open_path(workspace, EXAMPLES / "tutorial.gradstep")
 
 
 def _toggle_motion(workspace: Workspace) -> None:
@@ -89,6 +97,9 @@ EDIT = (
     Action("edit.delete", "Delete", commands.delete_selection,
            "Delete the selected nodes, or the selected wire", ("Del", "Backspace", "X"), "delete",
            when.wire_or_node_selected, "Edit", 1, canvas=True),
+    Action("edit.delete_and_reconnect", "Delete and reconnect", commands.delete_and_reconnect,
+           "Delete the selected nodes, and let what read them read what they read, where it fits",
+           ("Ctrl+Del", "Ctrl+Backspace"), "", when.any_selected, "Edit", 1, canvas=True),
     Action("edit.group", "Group into a scope", commands.group_selection,
            "Put the selected nodes into a new scope, and type its name", ("Ctrl+Shift+G",), "",
            when.any_selected, "Edit", 1),
@@ -232,6 +243,10 @@ GRAPH = (
     Action("graph.restore", "Restore variables…", window("restore"),
            "Let variables start as a checkpoint has them, by their names: TensorFlow's, one of "
            "gradstep train, .npz or .safetensors", (), "", when.is_open, "Graph", 2),
+    Action("graph.keep_values", "Keep values as initial values", commands.keep_values,
+           "Let the variables start with what they hold where the debugger stands, as after a "
+           "training; runs, and slots of optimizers, begin anew from there", (), "",
+           when.can_keep_values, "Graph", 2),
     Action("graph.no_optimizer", "No optimizer", _optimizer(""), "End each run after the gradients",
            (), "", when.is_open, "Graph", 4, checked=when.optimizer_is("")),
     Action("graph.adam", "Adam", _optimizer("Adam", learning_rate=0.001, beta1=0.9, beta2=0.999,
@@ -321,8 +336,17 @@ DEVICES = (
 )  # fmt: skip
 
 HELP = (
-    Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
+    Action("help.tutorial", "Open the tutorial", _open_tutorial,
+           "A small network to step through, in a window of its own where a document is open", (),
+           "", when.always, "Help", 0),
+    Action("help.exporter_torch", "Save the exporter for PyTorch…", window("exporter", "torch"),
+           "One file to put beside your code, which writes a trace of a model", (), "",
            when.always, "Help", 1),
+    Action("help.exporter_jax", "Save the exporter for JAX…", window("exporter", "jax"),
+           "One file to put beside your code, which writes a trace of a function", (), "",
+           when.always, "Help", 1),
+    Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
+           when.always, "Help", 2),
 )  # fmt: skip
 
 ACTIONS = with_dialogs((*FILE, *EDIT, *VIEW, *GRAPH, *RUN, *DEVICES, *HELP), DIALOGS)

@@ -139,7 +139,7 @@ REQUEST = DialogRecord(
     "Choose of what, and with respect to what, gradients are derived",
     "Graph",
     section=3,
-    after="graph.restore",
+    after="graph.keep_values",
 )
 OPTIMIZERS = DialogRecord(
     "optimizers",
@@ -211,12 +211,46 @@ SHORTCUTS = DialogRecord(
     "gradstep.gui.dialogs.shortcuts_dialog",
     "ShortcutsDialog",
     "Keyboard shortcuts",
-    "Every key there is",
+    "Every key there is, and a field to look for one",
     "Help",
     section=0,
     after="devices.compare",
     keys=("F1",),
     icon="help",
+    enabled=when.always,
+)
+GUIDE = "gradstep.gui.dialogs.guide_dialog"
+FIRST_STEPS = DialogRecord(
+    "first_steps",
+    GUIDE,
+    "GuideDialog",
+    "First steps",
+    "How to run, step and look, in one page",
+    "Help",
+    section=0,
+    after="help.shortcuts",
+    enabled=when.always,
+)
+BRING_MODEL = DialogRecord(
+    "bring_model",
+    GUIDE,
+    "BringModelDialog",
+    "Bring a model…",
+    "How a model comes here from PyTorch, JAX, ONNX or TensorFlow",
+    "Help",
+    section=1,
+    after="help.tutorial",
+    enabled=when.always,
+)
+MESSAGES = DialogRecord(
+    "messages",
+    GUIDE,
+    "MessagesDialog",
+    "Messages and logs",
+    "Where the program says what went wrong, and where that is written down",
+    "Help",
+    section=2,
+    after="help.exporter_jax",
     enabled=when.always,
 )
 DOCTOR = DialogRecord(
@@ -226,8 +260,8 @@ DOCTOR = DialogRecord(
     "What this machine has…",
     "Versions, devices and libraries, and how to get what is missing: gradstep doctor",
     "Help",
-    section=1,
-    after="help.shortcuts",
+    section=2,
+    after="help.messages",
     enabled=when.always,
 )
 TRUSTED = DialogRecord(
@@ -237,7 +271,7 @@ TRUSTED = DialogRecord(
     "Trusted code…",
     "Documents whose Python may run, and taking that back: gradstep trust",
     "Help",
-    section=1,
+    section=2,
     after="help.doctor",
     enabled=when.always,
 )
@@ -248,7 +282,7 @@ ABOUT = DialogRecord(
     "About Gradstep",
     "Version and licences",
     "Help",
-    section=2,
+    section=3,
     after="help.log",
     icon="info",
     enabled=when.always,
@@ -263,7 +297,8 @@ REPAIRS = DialogRecord(
 
 DIALOGS: tuple[DialogRecord, ...] = (
     NOTE, VALUE, VALUE_HERE, OVERRIDE, PLACE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP,
-    ENGINE, FOLLOWED, REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
+    ENGINE, FOLLOWED, REPAIRS, COPY_VALUES, SHORTCUTS, FIRST_STEPS, BRING_MODEL, MESSAGES, DOCTOR,
+    TRUSTED, ABOUT,
 )  # fmt: skip
 
 

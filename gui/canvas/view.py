@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
+from gradstep.gui import commands
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 from gradstep.gui.canvas.interact.aligning import Aligning
 from gradstep.gui.canvas.interact.canvas_drops import Drops, ValueDrop
@@ -275,6 +276,7 @@ class GraphView(QGraphicsView):
         stage.placed.connect(self.first_look)
         stage.replaced.connect(framing.follow_edit)
         workspace.stopped.connect(self._follow)
+        workspace.entered.connect(lambda: commands.show_stop(workspace))
         workspace.theme_changed.connect(self._show_theme)
         workspace.view_requested.connect(self._answer)
         self.camera.settled.connect(self.viewport().update)

@@ -43,6 +43,7 @@ from gradstep.gui.commands.data_commands import (
     source_names,
 )
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
+from gradstep.gui.commands.exporter_commands import save_exporter
 from gradstep.gui.commands.file_values import Choices, load_value
 from gradstep.gui.commands.go_to_cause import (
     go_to_first,
@@ -65,6 +66,7 @@ from gradstep.gui.commands.gradient_commands import (
     trust,
     use_native_gradient,
 )
+from gradstep.gui.commands.keep_values import keep_values
 from gradstep.gui.commands.lint_commands import (
     exempt_node,
     leave_out_lints,
@@ -84,6 +86,7 @@ from gradstep.gui.commands.node_commands import (
     change_type,
     connect,
     connect_through_cast,
+    delete_and_reconnect,
     delete_selection,
     disconnect,
     duplicate_selection,
@@ -118,6 +121,7 @@ from gradstep.gui.commands.reveal import (
     reveal_end,
     reveal_start,
     set_collapsed,
+    show_stop,
 )
 from gradstep.gui.commands.row_packing import can_pack, pack_column, packed_counts
 from gradstep.gui.commands.run_commands import (
@@ -225,6 +229,7 @@ __all__ = [
     "copy_variables",
     "cut_selection",
     "debug_run",
+    "delete_and_reconnect",
     "delete_selection",
     "delete_session",
     "device_to_compare_with",
@@ -263,6 +268,7 @@ __all__ = [
     "iteration_words",
     "keep_branches",
     "keep_recorded",
+    "keep_values",
     "leave_out_lints",
     "load_value",
     "measure",
@@ -303,6 +309,7 @@ __all__ = [
     "revoke_trust",
     "rewire",
     "run_to",
+    "save_exporter",
     "say_why_value",
     "select_all",
     "select_inputs",
@@ -325,6 +332,7 @@ __all__ = [
     "show_example",
     "show_path",
     "show_row",
+    "show_stop",
     "shown_iterations",
     "smallest_of_last",
     "source_names",

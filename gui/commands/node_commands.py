@@ -16,6 +16,7 @@ from gradstep.core.document import (
 )
 from gradstep.core.document.document import Document
 from gradstep.core.document.loss_insertion import LossChoice
+from gradstep.core.document.reconnection import remove_and_reconnect
 from gradstep.core.graph.loop import anywhere, loops_around, tensor_carried
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.scopes import is_inside, move_name, parents
@@ -184,6 +185,22 @@ def remove_nodes(workspace: Workspace, names: Iterable[str]) -> None:
     if gone:
         label = f"Delete {gone[0]}" if len(gone) == 1 else f"Delete {len(gone)} nodes"
         workspace.edit(label, document_edits.remove_operations(workspace.document, gone))
+
+
+@says_why
+def delete_and_reconnect(workspace: Workspace) -> None:
+    """Delete the selected nodes, and wire what read them to what they read; say which inputs are
+    left open."""
+    gone = _own(workspace, workspace.selection)
+    if not gone:
+        return
+    what = gone[0] if len(gone) == 1 else f"{len(gone)} nodes"
+    document, left_open = remove_and_reconnect(workspace.document, gone)
+    workspace.edit(f"Delete {what} and reconnect", document)
+    if left_open:
+        readers = [*dict.fromkeys(edge.op for edge in left_open)]
+        more = f" and {len(readers) - 1} more" if readers[1:] else ""
+        workspace.say(f"Nothing that {what} read fits {readers[0]}{more}: that is left open")
 
 
 def _own(workspace: Workspace, names: Iterable[str]) -> list[str]:

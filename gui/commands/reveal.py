@@ -9,6 +9,7 @@ from itertools import chain
 from gradstep.core.graph.model import Edge
 from gradstep.core.graph.scopes import is_inside, parents
 from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -44,6 +45,14 @@ def open_scope(workspace: Workspace, scope: str) -> None:
     reveal(workspace, scope)
 
 
+def show_stop(workspace: Workspace) -> None:
+    """Open the closed scopes around where the debugger stands, and bring that into view; what is
+    selected stays so."""
+    node = standing_node(workspace)
+    if node in workspace.shown and _open_around(workspace, [node]):
+        workspace.ask_window("reveal", node)
+
+
 def reveal_start(workspace: Workspace) -> None:
     """Go to the operation that the selected wire comes from."""
     edge = workspace.selected_edge
@@ -65,13 +74,15 @@ def set_collapsed(workspace: Workspace, collapsed: frozenset[str], label: str) -
         workspace.edit(label, workspace.document.with_(view=view))
 
 
-def _open_around(workspace: Workspace, names: Iterable[str]) -> None:
+def _open_around(workspace: Workspace, names: Iterable[str]) -> bool:
+    """Open what is closed around operations, as an edit; whether anything was."""
     collapsed = workspace.document.view.collapsed
     hiding = {scope for name in names for scope in parents(name) if scope in collapsed}
     if hiding:
         inmost = max(hiding, key=len)
         label = f"Open {inmost}" if len(hiding) == 1 else f"Open {len(hiding)} scopes"
         set_collapsed(workspace, collapsed - hiding, label)
+    return bool(hiding)
 
 
 def _origins(workspace: Workspace) -> Mapping[str, StepInfo]:

@@ -6,8 +6,6 @@ import platform
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
@@ -22,6 +20,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.machine_report import MachineFact, as_text, examine
 from gradstep.core.version import version
 from gradstep.gui.dialogs.dialog_base import Dialog
+from gradstep.gui.dialogs.text_copying import copy_text
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.background_work import Background
@@ -31,7 +30,6 @@ from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
-COPIED = 1500  # milliseconds that a button says so
 
 THIS = "this machine"
 LOOKING = "Looking at {}…"
@@ -87,7 +85,7 @@ class DoctorDialog(Dialog):
             button.setObjectName(f"doctor_dialog.{name}")
             button.setAutoDefault(False)
         self._copy_all.setToolTip("Everything that is said here, for a bug report")
-        self._copy_all.clicked.connect(lambda: _copy(self._copy_all, self.report()))
+        self._copy_all.clicked.connect(lambda: copy_text(self._copy_all, self.report()))
         self._again.clicked.connect(self.look)
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
@@ -167,21 +165,12 @@ def _command_row(command: str) -> QHBoxLayout:
     button.setObjectName(f"doctor_dialog.copy.{command}")
     button.setAccessibleName(f"Copy {command}")
     button.setAutoDefault(False)
-    button.clicked.connect(lambda: _copy(button, command))
+    button.clicked.connect(lambda: copy_text(button, command))
     row = QHBoxLayout()
     row.setSpacing(GRID)
     row.addWidget(field, 1)
     row.addWidget(button)
     return row
-
-
-def _copy(button: QPushButton, text: str) -> None:
-    QGuiApplication.clipboard().setText(text)
-    before, width = button.text(), button.width()
-    if before != "Copied":
-        button.setMinimumWidth(width)
-        button.setText("Copied")
-        QTimer.singleShot(COPIED, button, lambda: button.setText(before))
 
 
 def _merged(findings: Iterable[MachineFact]) -> list[tuple[str, MachineFact]]:

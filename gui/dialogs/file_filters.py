@@ -60,6 +60,11 @@ def recording_filter() -> str:
     return _line("Recordings of devices", (RECORDING,))
 
 
+def python_filter() -> str:
+    """A module of Python."""
+    return _line("Python", (".py",))
+
+
 def with_recording_suffix(path: Path, line: str) -> Path:
     """A recording is named as one."""
     return path if is_recording(path.name) else path.with_name(f"{path.name}{RECORDING}")

@@ -1,9 +1,11 @@
-"""Every key there is, by menu, from the window's actions."""
+"""Every key there is, by menu, from the window's actions; and a field to look for one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QScrollArea, QWidget
 
 from gradstep.gui.actions.action_record import Action, shown_key
 from gradstep.gui.actions.action_set import ActionSet
@@ -15,26 +17,66 @@ from gradstep.gui.model.workspace import Workspace
 
 COLUMNS = 2
 LINE = 18  # pixels, height of each
+NOTHING = "No key does “{}”."
+PALETTE = "{} finds every action, those without a key as well."
 
 
 class ShortcutsDialog(Dialog):
+    """It is no question: one works on meanwhile."""
+
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(workspace, "shortcuts_dialog", "Keyboard shortcuts", window)
         (actions,) = window.findChildren(ActionSet)
         self._actions = [row for row, _ in actions if row.keys]
+        self.search = QLineEdit()
+        self.search.setObjectName("shortcuts_dialog.search")
+        self.search.setAccessibleName("Search the shortcuts")
+        self.search.setPlaceholderText("Search by what it does, or by its key")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._list)
+        workspace.theme_changed.connect(self._restyle)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.column.addWidget(self.search)
+        self.column.addWidget(self._area, 1)
+        palette = actions.row("view.palette").shortcut
+        self._more = self.add_text(PALETTE.format(palette), "muted")
+        self._list("")
+        self.resize(760, 580)
+
+    def open(self) -> None:
+        """Show it beside the window's work; once."""
+        window = self.parent()
+        for other in [] if window is None else window.findChildren(ShortcutsDialog):
+            if other is not self:
+                other.close()
+        self.show()
+
+    def _restyle(self) -> None:
+        """The theme changed while it is open."""
+        self._color(self._more, "muted")
+        self._list(self.search.text())
+
+    def _list(self, typed: str) -> None:
+        """Those whose title or keys have every word that was typed; or else whose tip has."""
+        words, every = typed.lower().split(), self._actions
+        found = [action for action in every if _has(words, _shown(action))]
+        found = found or [action for action in every if _has(words, action.tip)]
         page = QWidget()
         across = QHBoxLayout(page)
         across.setSpacing(3 * GRID)
         columns = [self._column(across) for _ in range(COLUMNS)]
         for menu in MENUS:
-            self._section(menu, min(columns, key=QGridLayout.rowCount))
+            here = [action for action in found if action.menu == menu]
+            self._section(menu, here, min(columns, key=QGridLayout.rowCount))
+        if not found:
+            nothing = Label(NOTHING.format(typed.strip()))
+            self._color(nothing, "muted")
+            columns[0].addWidget(nothing, columns[0].rowCount(), 0, 1, 2)
         for column in columns:
             column.setRowStretch(column.rowCount(), 1)
-        area = QScrollArea()
-        area.setWidget(page)
-        area.setWidgetResizable(True)
-        self.column.addWidget(area, 1)
-        self.resize(760, 560)
+        self._area.setWidget(page)
 
     def _column(self, across: QHBoxLayout) -> QGridLayout:
         column = QGridLayout()
@@ -43,8 +85,7 @@ class ShortcutsDialog(Dialog):
         across.addLayout(column, 1)
         return column
 
-    def _section(self, menu: str, column: QGridLayout) -> None:
-        actions = [row for row in self._actions if row.menu == menu]
+    def _section(self, menu: str, actions: Sequence[Action], column: QGridLayout) -> None:
         if not actions:
             return
         heading = Label(menu)
@@ -65,3 +106,12 @@ class ShortcutsDialog(Dialog):
         for place, label in enumerate((title, keys)):
             label.setFixedHeight(LINE)
             column.addWidget(label, row, place)
+
+
+def _shown(action: Action) -> str:
+    return " ".join((action.menu, action.title, *map(shown_key, action.keys)))
+
+
+def _has(words: Sequence[str], text: str) -> bool:
+    text = text.lower()
+    return all(word in text for word in words)

@@ -32,8 +32,8 @@ STATE_VERSION = 2  # of the saved layout; another one is not restored
 PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 
 
-SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at most at first, in pixels
-SHARES = {LEFT: 0.14, RIGHT: 0.236, BOTTOM: 0.25}  # of the window at first, so that most is canvas
+SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 264)}  # at most at first, in pixels
+SHARES = {LEFT: 0.14, RIGHT: 0.236, BOTTOM: 0.3}  # of the window at first, so that most is canvas
 LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
 CANVAS = 0.3  # of the window at least, each way, where docks come back as they stood elsewhere
 HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below

@@ -11,6 +11,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
+from gradstep.core.capture.exporter_files import EXPORTERS
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.layers.block_table import Block
@@ -59,6 +60,7 @@ class Views:
             "log": lambda _: self._log(),
             "example": self._example,
             "smallest": self._smallest,
+            "exporter": self._save_exporter,
         }
         self.answered: dict[str, Callable[[str], object]] = dict(answers.items())
         self.answered["show"] = window.docks.show
@@ -154,6 +156,19 @@ class Views:
         """In a window of its own: what is open here is what the question came from."""
         path = EXAMPLES / f"{stem}.gradstep"
         commands.open_path(self._window.open_beside().workspace, path)
+
+    def _save_exporter(self, framework: str) -> None:
+        """The one file that writes traces where that framework is."""
+        from gradstep.gui.dialogs.file_choice import ask_save
+        from gradstep.gui.dialogs.file_filters import python_filter, with_suffix_of
+
+        file = EXPORTERS[framework].name
+        place = ask_save(
+            self._window, "exporter", "Save the exporter", Path(file), python_filter(),
+            with_suffix_of,
+        )  # fmt: skip
+        if place is not None:
+            commands.save_exporter(self._workspace, framework, place)
 
     def _open_events(self) -> None:
         from gradstep.gui.dialogs.file_choice import ask_folder

@@ -12,7 +12,7 @@ from typing import Literal
 FrameRequest = Literal[
     "new", "new_window", "open", "restore", "events", "save", "save_as", "export", "close", "quit",
     "reset_layout", "palette", "find", "query", "console", "edit_value", "gradient", "code", "log",
-    "example", "smallest",
+    "example", "smallest", "exporter",
 ]  # fmt: skip
 CanvasRequest = Literal[
     "fit", "fit_selection", "show_selected", "reveal", "current", "zoom_in", "zoom_out", "zoom_100",

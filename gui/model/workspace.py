@@ -137,6 +137,7 @@ class Workspace(QObject):
     file_changed = Signal()  # path, saved or not, trusted or not
     program_changed = Signal()
     stopped = Signal()
+    entered = Signal()  # a step into led into a loop; `stopped` was sent before
     values_changed = Signal()
     selection_changed = Signal()
     engine_changed = Signal(str)  # EngineState
@@ -290,7 +291,16 @@ class Workspace(QObject):
         """Give the debugger a command of messages.Control; `stopped` follows, and then `then` is
         called."""
         self._round += 1
-        self.debugger.control(command, target, then)
+        before = self.stop
+
+        def done() -> None:
+            now = self.stop
+            stood, stands = (0 if at is None else len(at.inside) for at in (before, now))
+            if command == "step_into" and stands > stood:
+                self.entered.emit()
+            then()
+
+        self.debugger.control(command, target, done)
 
     def request(
         self,

@@ -17,7 +17,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import local_engine
 from gradstep.core.host.machine_report import MachineFact
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.dialogs import doctor_dialog
+from gradstep.gui.dialogs import doctor_dialog, text_copying
 from gradstep.gui.dialogs.doctor_dialog import DoctorDialog
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
@@ -71,7 +71,7 @@ def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDial
 def test_commands_are_copied(
     dialog: DoctorDialog, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_dialog, "COPIED", 100)
+    monkeypatch.setattr(text_copying, "COPIED", 100)
     for command in ("pip install 'gradstep[cuda13]'", "./dev setup --kernels"):
         button = press(dialog, f"copy.{command}")
         assert QGuiApplication.clipboard().text() == command

@@ -180,7 +180,7 @@ def test_a_shot_shows_a_profile_or_says_why_there_is_none(command: Command, tmp_
     status, said = command("shot", str(examples / "tutorial.gradstep"), *wish)
     assert status == 0, said
     image = QImage(str(out))
-    bottom = {image.pixelColor(x, 865).name() for x in range(740, 1260)}
+    bottom = {image.pixelColor(x, 825).name() for x in range(740, 1260)}
     assert len(bottom) > 3, "the icicle's phases, side by side"
     status, said = command("shot", str(examples / "gather.gradstep"), *wish)
     assert status == 1

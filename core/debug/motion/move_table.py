@@ -36,7 +36,7 @@ _ROWS = (
         repeats=True,
         menu=MenuRow(
             "Step into",
-            "Over a single operation of a gradient or an update",
+            "Over a single operation of a gradient or an update, or into the loop that is next",
             ("F11",),
             place=40,
             icon="step_into",

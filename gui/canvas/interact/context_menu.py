@@ -52,7 +52,8 @@ NODE = (
     "run.why_value", "run.why", "",
     Group("Connect, arrange", (
         "graph.wire", "graph.run_after", "graph.swap_inputs", "graph.replace",
-        "edit.group", "edit.dissolve", "edit.align_row", "edit.align_column",
+        "edit.delete_and_reconnect", "edit.group", "edit.dissolve", "edit.align_row",
+        "edit.align_column",
     )),
     Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
     Group("Show", (
@@ -65,7 +66,7 @@ SCOPE = (
     "view.toggle_scope", "edit.rename", "edit.dissolve", "run.breakpoint", "",
     "graph.place", "",
     "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
-    "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
+    "edit.cut", "edit.copy", "edit.duplicate", "edit.delete", "edit.delete_and_reconnect",
 )  # fmt: skip
 WIRE = ("graph.stop_gradient", "graph.try_stop", "", "graph.wire_start", "graph.wire_end", "")
 NOTHING = (

@@ -19,7 +19,7 @@ from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _LEFT, _RIGHT = 64, 16
 _TOP, _BAR, _PITCH = 8, 14, 24
-_MOST = 3  # bars shown at a time; the wheel brings the others
+MOST = 3  # bars shown at a time at most; the wheel brings the others
 _CAPTION = 20
 _NARROW = 5.0  # pixels; cells narrower than that are drawn as one
 
@@ -42,6 +42,7 @@ class RunBars(QWidget):
         self._rows: Rows | None = None
         self._captions: dict[str, str] = {}
         self._run = self._step = self._first = self._earliest = 0
+        self._most = MOST  # bars
         self._reached: list[int] = [0]  # for each run, the steps recorded
         self._dragged: tuple[int, int] | None = None
         self._thread = ""
@@ -60,7 +61,7 @@ class RunBars(QWidget):
         of data. earliest: the first run that can be gone to: none before it is drawn."""
         self._run, self._step, self._reached = run, step, list(reached)
         self._earliest = earliest
-        self._scroll_to(min(max(self._first, run - _MOST + 1), run))
+        self._scroll_to(min(max(self._first, run - self._most + 1), run))
         said = f", {batch}" if batch else ""
         self.setAccessibleDescription(f"run {run + 1}{said}, {step} of {self.steps} steps done")
         if batch != self._batch:
@@ -69,9 +70,18 @@ class RunBars(QWidget):
         self.updateGeometry()
         self.update()
 
+    def give_room(self, height: int) -> None:
+        """Show as many bars as there is room for in so many pixels, but one at least."""
+        most = max(1, min((height - _TOP - _CAPTION) // _PITCH, MOST))
+        if most != self._most:
+            self._most = most
+            self._scroll_to(min(max(self._first, self._run - most + 1), self._run))
+            self.updateGeometry()
+            self.update()
+
     def _scroll_to(self, first: int) -> None:
         """Show the bars from run `first` on, or from as near to it as there are some."""
-        self._first = max(min(first, len(self._reached) - _MOST), self._earliest)
+        self._first = max(min(first, len(self._reached) - self._most), self._earliest)
 
     def _say(self) -> None:
         how = self.tr("Click or drag to go to a step; the wheel shows other runs")
@@ -117,7 +127,7 @@ class RunBars(QWidget):
 
     @property
     def _shown(self) -> range:
-        return range(self._first, min(self._first + _MOST, len(self._reached)))
+        return range(self._first, min(self._first + self._most, len(self._reached)))
 
     def sizeHint(self) -> QSize:
         return QSize(320, _TOP + len(self._shown) * _PITCH + _CAPTION)

@@ -16,6 +16,7 @@ from gradstep.core.protocol.stopped_position import current_thread, position_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
+from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.timeline.branch_menu import BranchMenu
 from gradstep.gui.panels.timeline.branch_tree import BranchTree
@@ -24,9 +25,12 @@ from gradstep.gui.panels.timeline.run_bars import RunBars
 from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gradstep.gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
 from gradstep.gui.panels.widgets.check_box import Check
-from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.flat_header import HEIGHT
+from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Link
+
+STEPS = HEIGHT + 4 * ROW_HEIGHT  # pixels of the table, before there are bars of other runs
 
 
 class StepTable(FlatTable):
@@ -99,6 +103,7 @@ class TimelinePanel(Panel):
         space = self.workspace
         self.follow(self.show_program, space.program_changed)
         self.follow(self.show_position, space.stopped)
+        space.document_changed.connect(self._offer_box)
         self.follow(self.model.changed, space.values_changed)
         self.every.toggled.connect(self.show_program)
         self.table.chosen.connect(self._select)
@@ -170,14 +175,20 @@ class TimelinePanel(Panel):
         if loop:
             words = self.tr("Steps of {}. Shift+F11 leaves the loop.")
             self.loop.setText(words.format(stop.inside[-1].text))
-        folded = self.workspace.document.view.collapsed
-        self.unfold.setVisible(bool(loop) and any(s in folded for s in parents(stop.op)))
+        self._offer_box()
         if program is None or loop == self._loop:
             return
         self._loop = loop
         # After an edit that took the loop away nobody has said yet where the debugger stands now.
         steps = next((one.steps for one in program.loops if one.loop == loop), None)
         self._show_rows(self._rows(program) if steps is None else StepRows(steps))
+
+    def _offer_box(self, *_: object) -> None:
+        """Whether the box on the canvas that the steps are folded into is to be opened."""
+        stop, folded = self.workspace.stop, self.workspace.document.view.collapsed
+        around = parents(standing_node(self.workspace))
+        is_inside = stop is not None and bool(stop.inside)
+        self.unfold.setVisible(is_inside and any(scope in folded for scope in around))
 
     def _fetch_words(self, then: Callable[[], None]) -> None:
         ops = (op for row in self.model.rows for op in row.told)
@@ -188,7 +199,6 @@ class TimelinePanel(Panel):
         stop = self.workspace.stop
         if stop is not None:
             commands.reveal(self.workspace, stop.op)
-            self.show_position()
 
     def _rows(self, program: ProgramInfo) -> Rows:
         return StepRows(program.steps) if self.every.isChecked() else self._groups
@@ -214,6 +224,7 @@ class TimelinePanel(Panel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.bars.give_room(event.size().height() - STEPS)
         self._fit_columns()
         QTimer.singleShot(0, self, self._show_current)
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from gradstep.gui import commands
 from gradstep.gui.actions.action_record import shown_key
-from gradstep.gui.actions.action_table import BY_ID
+from gradstep.gui.actions.action_table import BY_ID, run
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone, mono
@@ -121,8 +121,12 @@ class TrainingHead(BreakingRow):
         self.why = Link(lambda: self._workspace.theme, self.tr("Why?"), "training.why")
         self.why.setAccessibleName(self.tr("Why is the loss not a number?"))
         self.why.clicked.connect(self._ask_why)
+        self.keep = Link(lambda: self._workspace.theme, self.tr("Keep values"), "training.keep")
+        self.keep.set_tip(BY_ID["graph.keep_values"].tip)
+        self.keep.clicked.connect(lambda: run("graph.keep_values", self._workspace))
         row.addWidget(self.said)
         row.addWidget(self.why)
+        row.addWidget(self.keep)
         row.addStretch(1)
         return row
 
@@ -190,6 +194,7 @@ class TrainingHead(BreakingRow):
         training = self._training
         self.said.set_text(*progress_words(training))
         self.why.setVisible(training.lost is not None)
+        self.keep.setVisible(training.made > 0 and not training.busy)
         share = training.made / training.total if training.busy and training.total else 0.0
         self.bar.show_share(share)
 

@@ -38,15 +38,20 @@ SIDE = 216  # pixels
 
 CLAIM = "See every value and every gradient, one step at a time, in both directions."
 NO_FILES = "Files that you open or save appear here. Drop one on the window to open it."
-BUTTONS = {"file.new": "New", "file.open": "Open…"}  # as the table of actions has them
+BUTTONS = {  # as the table of actions has them
+    "help.first_steps": "First steps",
+    "help.bring_model": "Bring a model…",
+    "file.new": "New",
+    "file.open": "Open…",
+}
 ALL, DISPUTED = "All examples", "Often said, and wrong"
 
 
 class WelcomePage(QWidget):
     """Shown in place of the canvas while no document is open; it is there before a workspace is.
 
-    opened:   a file that the user wants to see; asked: "file.new" or "file.open", whose button was
-              clicked; failed: the examples cannot be listed, and why.
+    opened: a file that the user wants to see; asked: the action of BUTTONS whose button was
+    clicked; failed: the examples cannot be listed, and why.
     """
 
     title = "Start page"

@@ -21,7 +21,8 @@ from tests.support.each_case import check_each
 # tested elsewhere.
 ELSEWHERE = {
     "file.open", "file.save", "file.save_as", "file.export", "file.quit",
-    "graph.restore", "graph.try_stop", "help.log", "run.events",
+    "graph.restore", "graph.try_stop", "help.exporter_jax", "help.exporter_torch", "help.log",
+    "run.events",
     "view.light", "view.dark",
 }  # fmt: skip
 

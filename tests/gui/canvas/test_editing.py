@@ -351,6 +351,29 @@ def test_keys_delete_duplicate_and_break(canvas) -> None:
     assert canvas.space.document.graph["a"].inputs == (TensorRef("d"), None)
 
 
+def test_a_key_deletes_out_of_a_chain_and_joins_its_ends(canvas) -> None:
+    canvas.open("tutorial")
+    space, before = canvas.space, canvas.space.document
+    said: list[str] = []
+    space.message.connect(lambda level, text: said.append(text))
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    click(canvas, canvas.middle("e"))
+    QTest.keyClick(canvas.view, Qt.Key.Key_Delete, ctrl)
+    assert space.document.graph["a"].inputs == (TensorRef("d"), TensorRef("c"))
+    assert space.undo_stack.undoText() == "Delete e and reconnect"
+    assert said == []
+    space.undo_stack.undo()
+    assert (space.document, space.selection) == (before, ("e",))
+
+    click(canvas, canvas.middle("c"))
+    QTest.keyClick(canvas.view, Qt.Key.Key_Backspace, ctrl)
+    assert space.document.graph["d"].inputs == (TensorRef("data"), None)
+    assert said == ["Nothing that c read fits d and 1 more: that is left open"]
+    space.select([], Edge("a", 0))
+    QTest.keyClick(canvas.view, Qt.Key.Key_Delete, ctrl)
+    assert said[1:] == ["Delete and reconnect: select a node first"]
+
+
 def test_arrows_walk_along_wires(canvas) -> None:
     canvas.open("tutorial")
     walked = []

@@ -8,6 +8,11 @@ from PySide6.QtCore import QRectF
 pytestmark = pytest.mark.xvfb
 
 
+def is_open(user) -> bool:
+    """Whether the loop's box is open."""
+    return "while/Mul" in user.canvas.arrays.visible.number
+
+
 @pytest.fixture
 def loop(user, examples):
     """A user inside the first iteration of x to the power 3, with x = 2."""
@@ -33,9 +38,11 @@ def go_to(user, node: str, key: str = "F10") -> None:
 def test_into_the_iterations_of_a_loop_and_out(loop) -> None:
     user = loop
     assert place(user) == (0, 0)
-    assert user.canvas.stage.facts.current == user.canvas.arrays.visible.number["while/"]
-    user.click("timeline.unfold")
-    assert "while/Mul" in user.canvas.arrays.visible.number, "its box is open"
+    number = user.canvas.arrays.visible.number
+    assert "while/Mul" in number, "its box is open"
+    current = number[user.workspace.stop.node]
+    assert user.canvas.stage.facts.current == current
+    assert user.canvas.camera.visible.contains(user.canvas.box_rect(current))
 
     seen = []
     for iteration in range(2):
@@ -56,9 +63,31 @@ def test_into_the_iterations_of_a_loop_and_out(loop) -> None:
     assert "value 8" in user.says("while/Exit_1")
 
 
+def test_the_box_opens_on_the_way_in_and_stays_as_it_is_put(loop) -> None:
+    user = loop
+    unfold = user.window.docks.by_id["timeline"].panel.unfold
+    stack = user.workspace.undo_stack
+    assert (is_open(user), unfold.isVisible(), stack.undoText()) == (True, False, "Open while")
+    stack.undo()
+    user.settle()
+    assert (is_open(user), unfold.isVisible()) == (False, True)
+    user.key("F11")
+    assert not is_open(user), "closed by hand, while one was in it"
+    user.click("timeline.unfold")
+    assert (is_open(user), unfold.isVisible()) == (True, False)
+
+    stack.undo()
+    user.key("Shift+F11")
+    assert (user.workspace.stop.inside, is_open(user)) == ([], False)
+    user.key("Shift+F10")
+    user.key("F11")
+    assert is_open(user), "one came in anew"
+    user.key("Shift+F11")
+    assert is_open(user)
+
+
 def test_another_iteration_is_chosen_on_the_frame(loop) -> None:
     user = loop
-    user.click("timeline.unfold")
     user.key("F5")
     assert "value 8" in user.says("while/Mul")
     canvas = user.canvas

@@ -60,7 +60,6 @@ def test_an_iteration_of_a_loop_stands_beside_what_was_recorded_of_it(user) -> N
     user.window.docks.by_id["note"].close()
     go(user, "F10", lambda stop: stop.node == "l/weight")
     go(user, "F11", lambda stop: stop.inside)
-    user.click("timeline.unfold")
     go(user, "F10", lambda stop: stop.inside[-1].iteration == 2)
     go(user, "F10", lambda stop: stop.node == "scan/mul/Mul")
     choose(user, "scan/tanh")

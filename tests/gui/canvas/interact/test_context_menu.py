@@ -106,6 +106,9 @@ def test_a_node_can_be_broken_at_and_deleted(opened: Any) -> None:
     assert {b.target for b in opened.space.document.breakpoints} == {"e"}
     choose(menu_at(opened, opened.middle("e")), "Run to selected node")
     assert opened.space.stop.node == "e"
+    choose(menu_at(opened, opened.middle("e")), "Delete and reconnect")
+    assert opened.space.document.graph["a"].inputs == (TensorRef("d"), TensorRef("c"))
+    opened.space.undo_stack.undo()
     choose(menu_at(opened, opened.middle("e")), "Delete")
     assert "e" not in opened.space.document.graph
 
