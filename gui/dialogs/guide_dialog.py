@@ -85,10 +85,9 @@ class GuideDialog(Dialog):
         """Each is made when it is looked at: all of them would take longer than a blink."""
         if number not in self._made:
             self._made.add(number)
-            empty = self.pages.widget(number)
-            self.pages.insertWidget(number, self._page(PAGES[number]))
-            self.pages.removeWidget(empty)
-            empty.deleteLater()
+            column = QVBoxLayout(self.pages.widget(number))
+            column.setContentsMargins(0, 0, 0, 0)
+            column.addWidget(self._page(PAGES[number]))
         self.pages.setCurrentIndex(number)
 
     def _page(self, page: Page) -> QWidget:
