@@ -48,9 +48,9 @@ class GuideDialog(Dialog):
         row.addWidget(self.list)
         row.addWidget(self.pages, 1)
         self.column.addLayout(row, 1)
-        for _ in PAGES:
-            self.pages.addWidget(QWidget())
-        self._made: set[int] = set()
+        self._places = [QWidget() for _ in PAGES]
+        for place in self._places:
+            self.pages.addWidget(place)
         self.list.currentRowChanged.connect(self._show_page)
         self.list.setCurrentRow(PAGES.index(self.first))
         self.resize(840, 640)
@@ -83,9 +83,9 @@ class GuideDialog(Dialog):
 
     def _show_page(self, number: int) -> None:
         """Each is made when it is looked at: all of them would take longer than a blink."""
-        if number not in self._made:
-            self._made.add(number)
-            column = QVBoxLayout(self.pages.widget(number))
+        place = self._places[number]
+        if place.layout() is None:
+            column = QVBoxLayout(place)
             column.setContentsMargins(0, 0, 0, 0)
             column.addWidget(self._page(PAGES[number]))
         self.pages.setCurrentIndex(number)
