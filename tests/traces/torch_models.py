@@ -1060,6 +1060,29 @@ class HiddenRows(nn.Module):
         return torch.cat([mixed + self.m(mixed, x, x)[0], soft], -1)
 
 
+class Masks(nn.Module):
+    """Attention whose masks are added, a row of which hides all: float32 keeps nothing of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        hidden = torch.zeros(3, 3, dtype=torch.bool)
+        hidden[0, 2] = hidden[1] = True
+        self.register_buffer("hidden", hidden)
+
+    def forward(self, x):
+        scores = self.q(x) @ self.k(x).transpose(-1, -2) / 2
+        partly = self.hidden & torch.tensor([[True], [False], [True]])
+        found = [
+            scores + self.hidden * -1e9,
+            scores + self.hidden.float() * torch.finfo(torch.float32).min,
+            scores.masked_fill(self.hidden, -1e9),
+            scores + torch.zeros(3, 3).masked_fill(partly, -torch.inf),
+            scores.masked_fill(partly, -torch.inf),
+        ]
+        return torch.cat([torch.softmax(each, -1) @ self.v(x) for each in found], -1)
+
+
 class ShortSums(nn.Module):
     """Numbers of Python that no short float has, and sums that go beyond all of float16."""
 
@@ -1208,6 +1231,7 @@ def cases():
                                   torch.tensor([0.0, 1.0, 3.0, 7.0])),
                         lambda out: (out * torch.linspace(1, 2, 26)).sum()),
         "steps": Case(Steps, torch.randn(5, 4), lambda out: out),
+        "masks": Case(Masks, torch.randn(2, 3, 4)),
     }  # fmt: skip
 
 
