@@ -1083,6 +1083,158 @@ class Masks(nn.Module):
         return torch.cat([torch.softmax(each, -1) @ self.v(x) for each in found], -1)
 
 
+class WeightNormed(nn.Module):
+    """Weights as a direction and a length: the old interface and parametrizations, by row and whole,
+    and divided by their largest singular value as it stands."""
+
+    def __init__(self):
+        super().__init__()
+        old, new = nn.utils.weight_norm, nn.utils.parametrizations.weight_norm
+        self.a, self.b = old(nn.Linear(4, 6)), new(nn.Linear(6, 4), dim=1)
+        self.c = new(nn.Conv1d(1, 2, 3, padding=1))
+        self.d = old(nn.Linear(8, 3), dim=None)
+        self.e = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))
+
+    def forward(self, x):
+        y = self.b(self.a(x).tanh())
+        return self.e(self.d(self.c(y[:, None]).flatten(1)).tanh())
+
+
+class Bags(nn.Module):
+    """Bags of words: by offsets and by rows, with a padding, weighted, and the largest of each."""
+
+    def __init__(self):
+        super().__init__()
+        self.sum = nn.EmbeddingBag(9, 4, mode="sum", padding_idx=2)
+        self.mean = nn.EmbeddingBag(9, 4, padding_idx=0)
+        self.max = nn.EmbeddingBag(9, 4, mode="max", padding_idx=-1)
+        self.plain = nn.EmbeddingBag(9, 4, include_last_offset=True)
+
+    def forward(self, ids, offsets):
+        flat, weights = ids.flatten(), self.plain.weight.flatten()[: ids.numel()]
+        found = [
+            self.sum(ids),
+            self.sum(flat, offsets[:-1], per_sample_weights=weights),
+            self.mean(ids),
+            self.mean(flat, offsets[:-1]),
+            self.max(ids),
+            self.max(flat, offsets[:-1]),
+            self.plain(flat, offsets),
+        ]
+        return torch.cat(found).tanh()
+
+
+class Scatters(nn.Module):
+    """What several write at one place, reduced: sums, products, means, largest and smallest."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x, places):
+        h, base = self.l(x), self.l.weight[:3] * 0.5 + 0.1
+        tied = torch.cat([h[:2], h[:2], h[4:]])
+        found = [
+            base.scatter_reduce(0, places, y, how, include_self=own)
+            for how in ("sum", "prod", "mean", "amax", "amin")
+            for own in (True, False)
+            for y in ((h, tied) if how.startswith("am") else (h,))
+        ]
+        found += [
+            base.index_reduce(0, places[:, 0], h, how, include_self=own)
+            for how in ("prod", "mean", "amax", "amin")
+            for own in (True, False)
+        ]
+        zeros = torch.where(places == 1, 0.0, h)
+        found += [base.scatter_reduce(0, places, zeros, "prod")]
+        return torch.stack(found).tanh()
+
+
+class Sampled(nn.Module):
+    """Images read at computed places: between pixels and at the nearest, beyond the border too."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.t = (
+            nn.Conv2d(2, 2, 1),
+            nn.Parameter(torch.tensor([[1.1, 0.2, -0.3], [0.1, 0.8, 0.4]])),
+        )
+
+    def forward(self, x, places):
+        y = self.l(x)
+        moved = F.affine_grid(self.t.expand(2, 2, 3), (2, 2, 3, 4), align_corners=False)
+        corners = F.affine_grid(self.t.expand(2, 2, 3), (2, 2, 3, 4), align_corners=True)
+        pads, grids = ("zeros", "border", "reflection"), ((False, moved), (True, corners))
+        found = [F.grid_sample(y, grid, "bilinear", beyond, align_corners=align)
+                 for beyond in pads for align, grid in grids]  # fmt: skip
+        for align, how in ((False, "nearest"), (True, "bicubic")):
+            grid = grids[align][1]
+            found += [F.grid_sample(y, grid, how, beyond, align_corners=align) for beyond in pads]
+        wild = places + self.t[0, 2]
+        found += [F.grid_sample(y, wild, padding_mode=p, align_corners=a)
+                  for p in ("zeros", "border", "reflection") for a in (False, True)]  # fmt: skip
+        return torch.cat([each.flatten(1) for each in found], 1)
+
+
+class Volumes(nn.Module):
+    """The same of volumes."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.t = nn.Conv3d(1, 2, 1), nn.Parameter(torch.eye(3, 4) * 0.9 + 0.15)
+
+    def forward(self, x):
+        grid = F.affine_grid(self.t[None], (1, 2, 2, 3, 2), align_corners=False)
+        y = self.l(x)
+        found = [F.grid_sample(y, grid, how, beyond, align_corners=align)
+                 for how in ("bilinear", "nearest")
+                 for beyond in ("zeros", "border") for align in (False, True)]  # fmt: skip
+        return torch.cat(found, 1)
+
+
+class Determinants(nn.Module):
+    """Of one matrix and of several, of either sign."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x):
+        a = self.l.weight @ self.l.weight.T + torch.eye(4)
+        several = torch.stack([a, self.l.weight + torch.diag(self.l.bias), a[[1, 0, 2, 3]]])
+        sign, log = torch.linalg.slogdet(several)
+        _, old = torch.slogdet(a)
+        lines = (
+            torch.diag(x[0], -1)[1:, :4] + torch.diag_embed(self.l.bias) + torch.diag(a, 1).sum()
+        )
+        lines = lines + torch.diag_embed(x[:, :3] * self.l.bias[:3], 1, 2, 0).sum(1)[:4]
+        parts = [lines.sin().sum(), torch.logdet(a), torch.logdet(several[:1]).sum(), old,
+                 torch.linalg.det(several).sum(), torch.det(a / 2), (sign * log).sum()]  # fmt: skip
+        return self.l(x).mean() * torch.stack(parts)
+
+
+class Medians(nn.Module):
+    """Of all elements and along an axis; of several equal ones; without NaN; other ranks."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 6)
+
+    def forward(self, x):
+        h = self.l(x)
+        tied = h.round(decimals=0) + 0 * h
+        values, places = h.median(1)
+        kept, _ = h.median(0, keepdim=True)
+        holes = torch.where(h > 0.5, torch.nan, h)
+        lowest, _ = torch.kthvalue(h, 2, 1)
+        mode = torch.nanmedian(holes, 1).values
+        parts = [h.median(), values.sum(), kept.sum(), (tied + h * (tied == 0)).median(),
+                 torch.nanmedian(holes), mode.sum(), lowest.sum(), h.sort(0).values[1].sum(),
+                 torch.gather(h.tanh(), 1, places[:, None]).sum(),
+                 h.quantile(0.3), h.quantile(0.5, 1).sum()]  # fmt: skip
+        return torch.stack(parts).sin()
+
+
 class ShortSums(nn.Module):
     """Numbers of Python that no short float has, and sums that go beyond all of float16."""
 
@@ -1232,6 +1384,16 @@ def cases():
                         lambda out: (out * torch.linspace(1, 2, 26)).sum()),
         "steps": Case(Steps, torch.randn(5, 4), lambda out: out),
         "masks": Case(Masks, torch.randn(2, 3, 4)),
+        "weight_norm": Case(WeightNormed, torch.randn(3, 4)),
+        "bags": Case(Bags, (torch.tensor([[1, 2, 0, 5], [2, 2, 8, 3], [8, 4, 8, 1]]),
+                            torch.tensor([0, 3, 3, 8, 12]))),
+        "scatters": Case(Scatters, (torch.randn(5, 4),
+                                    torch.tensor([[0, 1, 0, 2], [1, 1, 0, 0], [0, 2, 0, 1],
+                                                  [1, 0, 0, 0], [0, 1, 0, 2]]))),
+        "sampled": Case(Sampled, (torch.randn(2, 2, 4, 5), torch.randn(2, 3, 3, 2) * 1.5)),
+        "volumes": Case(Volumes, torch.randn(1, 1, 3, 2, 4)),
+        "determinants": Case(Determinants, x4),
+        "medians": Case(Medians, torch.randn(5, 4)),
     }  # fmt: skip
 
 
