@@ -36,7 +36,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 82
+    assert len(NAMES) >= 85
     kinds = {
         "resnet50",
         "vit",
