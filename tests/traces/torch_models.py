@@ -1124,6 +1124,21 @@ class Bags(nn.Module):
         return torch.cat(found).tanh()
 
 
+class FreeRows(nn.Module):
+    """Any number of rows, and sizes that are made of it: words in bags, a grid for each image."""
+
+    def __init__(self):
+        super().__init__()
+        self.c = nn.utils.parametrizations.weight_norm(nn.Conv2d(1, 2, 1))
+        self.t, self.b = nn.Linear(1, 6), nn.EmbeddingBag(5, 3)
+
+    def forward(self, x, words):
+        moves = self.t(x.mean((1, 2, 3))[:, None]).view(-1, 2, 3)
+        grid = F.affine_grid(moves, (x.shape[0], 2, 4, 4), align_corners=False)
+        read = F.grid_sample(self.c(x), grid, align_corners=False).flatten(1).mean(1)
+        return read + self.b(words).sum(1) * torch.arange(x.shape[0])
+
+
 class Scatters(nn.Module):
     """What several write at one place, reduced: sums, products, means, largest and smallest."""
 
@@ -1145,6 +1160,14 @@ class Scatters(nn.Module):
             for how in ("prod", "mean", "amax", "amin")
             for own in (True, False)
         ]
+        rows, whole = torch.arange(3), torch.zeros(3, 4, dtype=torch.int64)
+        each = rows[:, None].expand(3, 4)
+        same = base.detach() + (h[:3] - h[:3].detach()) * 9
+        counts = (h * 9).long()
+        for how in ("amax", "amin"):  # what is equal to its own, which is left out
+            found += [base.scatter_reduce(0, each, same, how, include_self=False)]
+            found += [base.index_reduce(0, rows, same, how, include_self=False)]
+            found += [whole.scatter_reduce(0, places, counts, how, include_self=False) * h[0]]
         zeros = torch.where(places == 1, 0.0, h)
         found += [base.scatter_reduce(0, places, zeros, "prod")]
         return torch.stack(found).tanh()
@@ -1170,9 +1193,13 @@ class Sampled(nn.Module):
         for align, how in ((False, "nearest"), (True, "bicubic")):
             grid = grids[align][1]
             found += [F.grid_sample(y, grid, how, beyond, align_corners=align) for beyond in pads]
+        ends = torch.tensor([-1.5, -1.0, -0.75, -0.5, 0.0, 0.25, 1.0, 1.25, 2.0])  # on pixels, too
+        mesh = torch.stack(torch.meshgrid(ends, ends, indexing="ij"), -1).expand(2, 9, 9, 2)
+        found += [F.grid_sample(y, mesh + 0 * self.t[0, 2], padding_mode=p, align_corners=a)
+                  for p in pads for a in (False, True)]  # fmt: skip
         wild = places + self.t[0, 2]
         found += [F.grid_sample(y, wild, padding_mode=p, align_corners=a)
-                  for p in ("zeros", "border", "reflection") for a in (False, True)]  # fmt: skip
+                  for p in ("border", "reflection") for a in (False, True)]  # fmt: skip
         return torch.cat([each.flatten(1) for each in found], 1)
 
 
@@ -1227,11 +1254,15 @@ class Medians(nn.Module):
         kept, _ = h.median(0, keepdim=True)
         holes = torch.where(h > 0.5, torch.nan, h)
         lowest, _ = torch.kthvalue(h, 2, 1)
+        whole = (x * 1000).long()
+        whole = torch.where(whole == whole.max(), torch.iinfo(torch.int64).min, whole)
+        lost = torch.nan_to_num(holes.median(1).values).sum() + torch.nan_to_num(holes.median())
+        counted = whole.median(1).values + whole.kthvalue(2, 1).values + whole.sort(1).values[:, 1]
         mode = torch.nanmedian(holes, 1).values
-        parts = [h.median(), values.sum(), kept.sum(), (tied + h * (tied == 0)).median(),
+        parts = [h.median(), values.sum(), kept.sum(), torch.cat([h, h, h[:1]]).median(), tied.median(),
                  torch.nanmedian(holes), mode.sum(), lowest.sum(), h.sort(0).values[1].sum(),
                  torch.gather(h.tanh(), 1, places[:, None]).sum(),
-                 h.quantile(0.3), h.quantile(0.5, 1).sum()]  # fmt: skip
+                 lost, counted.float().sum() * h.mean(), h.quantile(0.3), h.quantile(0.5, 1).sum()]  # fmt: skip
         return torch.stack(parts).sin()
 
 
@@ -1383,6 +1414,8 @@ def cases():
                                   torch.tensor([0.0, 1.0, 3.0, 7.0])),
                         lambda out: (out * torch.linspace(1, 2, 26)).sum()),
         "steps": Case(Steps, torch.randn(5, 4), lambda out: out),
+        "free_rows": Case(FreeRows, (torch.randn(3, 1, 4, 4), torch.randint(0, 5, (3, 4))),
+                          lambda out: out.sin().sum(), dynamic_shapes="batch"),
         "masks": Case(Masks, torch.randn(2, 3, 4)),
         "weight_norm": Case(WeightNormed, torch.randn(3, 4)),
         "bags": Case(Bags, (torch.tensor([[1, 2, 0, 5], [2, 2, 8, 3], [8, 4, 8, 1]]),

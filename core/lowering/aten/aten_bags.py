@@ -29,10 +29,10 @@ def embedding_bag(
     gradient. What is beside it only PyTorch's own backward reads."""
     if scale_grad_by_freq:
         raise UnloweredError("gradients scaled by how often a row is read")
-    bags = size_at(offsets, 0) - (1 if include_last_offset else 0)
-    starts = cast(offsets[:bags], DType.INT64)
-    places = np.arange(size_at(indices, 0), dtype=np.int64)
-    begun = call("LessEqual", add_axis(starts, 0), places[:, None])
+    starts = cast(offsets[:-1] if include_last_offset else offsets, DType.INT64)
+    bags, count = call("Size", starts), call("Size", indices, out_type=DType.INT64)
+    places = call("Range", np.int64(0), count, np.int64(1))
+    begun = call("LessEqual", add_axis(starts, 0), add_axis(places, 1))
     ids = call("Sub", call("Sum", cast(begun, DType.INT32), ints([1])), np.int32(1))
     is_inner = site.node.op.partition(".")[2].startswith("_")  # where -1 is no padding
     if padding_idx is not None and not (is_inner and padding_idx < 0):
@@ -42,13 +42,13 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = call("Mul", rows, add_axis(per_sample_weights, 1))
     type = "UnsortedSegmentMax" if mode == _MAX else "UnsortedSegmentSum"
-    found = call(type, rows, ids, np.int32(bags))
+    found = call(type, rows, ids, bags)
     if mode != _SUM:
-        ones = np.ones(size_at(indices, 0), weight.dtype.numpy)
-        count = add_axis(call("UnsortedSegmentSum", ones, ids, np.int32(bags)), 1)
+        ones = cast(call("OnesLike", indices), weight.dtype)
+        words = add_axis(call("UnsortedSegmentSum", ones, ids, bags), 1)
         if mode == _MEAN:
-            found = call("RealDiv", found, call("Maximum", count, scalar(weight, 1)))
+            found = call("RealDiv", found, call("Maximum", words, scalar(weight, 1)))
         else:
-            empty = call("Equal", count, scalar(weight, 0))
+            empty = call("Equal", words, scalar(weight, 0))
             found = call("SelectV2", empty, scalar(weight, 0), found)
     return [found]

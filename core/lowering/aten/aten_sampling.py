@@ -63,9 +63,9 @@ def _reflected(place: Tensor, length: int, corners: bool) -> Tensor:
 @lower("affine_grid_generator")
 def affine_grid(site: Site, theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """The places of an image, moved by a matrix for each of the batch."""
-    lengths = [int(one) for one in size[2:]]
-    if any(isinstance(one, Tensor) for one in size):
+    if any(isinstance(one, Tensor) for one in size[2:]):
         raise UnloweredError("a grid of a computed size")
+    lengths = [int(one) for one in size[2:]]
     lines = [np.zeros(1) if n == 1 else line(n, bool(align_corners)) for n in lengths]
     base = base_places(lines).astype(theta.dtype.numpy)
     found = call("BatchMatMulV2", site.constant(base[None]), theta, adj_y=True)

@@ -67,10 +67,10 @@ def median(site: Site, self: Tensor) -> Tensor:
     flat = reshape(self, [-1])
     skips = "nanmedian" in site.node.op
     found, _ = _middle(site, flat, 0, skips)
-    below = call("LessEqual", flat, call("StopGradient", found))
     if not flat.dtype.is_floating:
         return reshape(found, [])
-    chosen = call("Max", call("SelectV2", below, flat, scalar(flat, -np.inf)), ints([0]))
+    equal = call("Equal", flat, call("StopGradient", found))
+    chosen = call("Max", call("SelectV2", equal, flat, scalar(flat, -np.inf)), ints([0]))
     none = call("IsNan", reshape(call("StopGradient", found), []))
     return call("SelectV2", none, reshape(found, []), chosen)
 
