@@ -2295,8 +2295,8 @@ def _type(symbolic, real):
 def _size(size, real, axis):
     if isinstance(size, int):
         return size
-    known = isinstance(real, torch.Tensor) and str(size)[:1] != "s"
-    return int(real.shape[axis]) if known else str(size)
+    free = re.search(r"\bs\d", str(size)) is not None  # or made of one that is, as 4*s0
+    return int(real.shape[axis]) if isinstance(real, torch.Tensor) and not free else str(size)
 
 
 def _array(value):

@@ -36,7 +36,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 74
+    assert len(NAMES) >= 86
     kinds = {
         "resnet50",
         "vit",
@@ -163,6 +163,20 @@ def test_any_number_of_rows(tmp_path: Path) -> None:
     feeds = {"input": rows, "target": np.zeros(7, np.int64)}
     out = next(op.output() for op in document.graph if op.name.startswith("2/linear/BiasAdd"))
     assert session.run([out], feeds)[0].shape == (7, 2)
+
+
+def test_sizes_that_are_made_of_the_number_of_rows_are_any_as_well() -> None:
+    """Four words in each row, as one list: 4 times as many as there are rows."""
+    document = read(TRACES / "free_rows.gstrace")
+    program = derive(document)
+    session = Session(program.graph, initial=program.initial)
+    images, words = np.ones((7, 1, 4, 4), np.float32), np.arange(28).reshape(7, 4) % 5
+    feeds = {"x": images, "words": words}
+    table, wrt = np.asarray(program.initial["b/weight"]), program.request.wrt
+    held = [program.gradients[ref] for ref in wrt]
+    found, *gradients = session.run(["b/embedding_bag/RealDiv", *held], feeds)
+    np.testing.assert_allclose(found, table[words].mean(1), rtol=1e-5, atol=1e-6)
+    assert [g.shape for g in gradients] == [np.shape(program.initial[ref.op]) for ref in wrt]
 
 
 def test_a_document_keeps_what_was_recorded(tmp_path: Path) -> None:

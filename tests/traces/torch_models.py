@@ -1060,6 +1060,212 @@ class HiddenRows(nn.Module):
         return torch.cat([mixed + self.m(mixed, x, x)[0], soft], -1)
 
 
+class Masks(nn.Module):
+    """Attention whose masks are added, a row of which hides all: float32 keeps nothing of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        hidden = torch.zeros(3, 3, dtype=torch.bool)
+        hidden[0, 2] = hidden[1] = True
+        self.register_buffer("hidden", hidden)
+
+    def forward(self, x):
+        scores = self.q(x) @ self.k(x).transpose(-1, -2) / 2
+        partly = self.hidden & torch.tensor([[True], [False], [True]])
+        found = [
+            scores + self.hidden * -1e9,
+            scores + self.hidden.float() * torch.finfo(torch.float32).min,
+            scores.masked_fill(self.hidden, -1e9),
+            scores + torch.zeros(3, 3).masked_fill(partly, -torch.inf),
+            scores.masked_fill(partly, -torch.inf),
+        ]
+        return torch.cat([torch.softmax(each, -1) @ self.v(x) for each in found], -1)
+
+
+class WeightNormed(nn.Module):
+    """Weights as a direction and a length: the old interface and parametrizations, by row and whole,
+    and divided by their largest singular value as it stands."""
+
+    def __init__(self):
+        super().__init__()
+        old, new = nn.utils.weight_norm, nn.utils.parametrizations.weight_norm
+        self.a, self.b = old(nn.Linear(4, 6)), new(nn.Linear(6, 4), dim=1)
+        self.c = new(nn.Conv1d(1, 2, 3, padding=1))
+        self.d = old(nn.Linear(8, 3), dim=None)
+        self.e = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))
+
+    def forward(self, x):
+        y = self.b(self.a(x).tanh())
+        return self.e(self.d(self.c(y[:, None]).flatten(1)).tanh())
+
+
+class Bags(nn.Module):
+    """Bags of words: by offsets and by rows, with a padding, weighted, and the largest of each."""
+
+    def __init__(self):
+        super().__init__()
+        self.sum = nn.EmbeddingBag(9, 4, mode="sum", padding_idx=2)
+        self.mean = nn.EmbeddingBag(9, 4, padding_idx=0)
+        self.max = nn.EmbeddingBag(9, 4, mode="max", padding_idx=-1)
+        self.plain = nn.EmbeddingBag(9, 4, include_last_offset=True)
+
+    def forward(self, ids, offsets):
+        flat, weights = ids.flatten(), self.plain.weight.flatten()[: ids.numel()]
+        found = [
+            self.sum(ids),
+            self.sum(flat, offsets[:-1], per_sample_weights=weights),
+            self.mean(ids),
+            self.mean(flat, offsets[:-1]),
+            self.max(ids),
+            self.max(flat, offsets[:-1]),
+            self.plain(flat, offsets),
+        ]
+        return torch.cat(found).tanh()
+
+
+class FreeRows(nn.Module):
+    """Any number of rows, and sizes that are made of it: words in bags, a grid for each image."""
+
+    def __init__(self):
+        super().__init__()
+        self.c = nn.utils.parametrizations.weight_norm(nn.Conv2d(1, 2, 1))
+        self.t, self.b = nn.Linear(1, 6), nn.EmbeddingBag(5, 3)
+
+    def forward(self, x, words):
+        moves = self.t(x.mean((1, 2, 3))[:, None]).view(-1, 2, 3)
+        grid = F.affine_grid(moves, (x.shape[0], 2, 4, 4), align_corners=False)
+        read = F.grid_sample(self.c(x), grid, align_corners=False).flatten(1).mean(1)
+        return read + self.b(words).sum(1) * torch.arange(x.shape[0])
+
+
+class Scatters(nn.Module):
+    """What several write at one place, reduced: sums, products, means, largest and smallest."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x, places):
+        h, base = self.l(x), self.l.weight[:3] * 0.5 + 0.1
+        tied = torch.cat([h[:2], h[:2], h[4:]])
+        found = [
+            base.scatter_reduce(0, places, y, how, include_self=own)
+            for how in ("sum", "prod", "mean", "amax", "amin")
+            for own in (True, False)
+            for y in ((h, tied) if how.startswith("am") else (h,))
+        ]
+        found += [
+            base.index_reduce(0, places[:, 0], h, how, include_self=own)
+            for how in ("prod", "mean", "amax", "amin")
+            for own in (True, False)
+        ]
+        rows, whole = torch.arange(3), torch.zeros(3, 4, dtype=torch.int64)
+        each = rows[:, None].expand(3, 4)
+        same = base.detach() + (h[:3] - h[:3].detach()) * 9
+        counts = (h * 9).long()
+        for how in ("amax", "amin"):  # what is equal to its own, which is left out
+            found += [base.scatter_reduce(0, each, same, how, include_self=False)]
+            found += [base.index_reduce(0, rows, same, how, include_self=False)]
+            found += [whole.scatter_reduce(0, places, counts, how, include_self=False) * h[0]]
+        zeros = torch.where(places == 1, 0.0, h)
+        found += [base.scatter_reduce(0, places, zeros, "prod")]
+        return torch.stack(found).tanh()
+
+
+class Sampled(nn.Module):
+    """Images read at computed places: between pixels and at the nearest, beyond the border too."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.t = (
+            nn.Conv2d(2, 2, 1),
+            nn.Parameter(torch.tensor([[1.1, 0.2, -0.3], [0.1, 0.8, 0.4]])),
+        )
+
+    def forward(self, x, places):
+        y = self.l(x)
+        moved = F.affine_grid(self.t.expand(2, 2, 3), (2, 2, 3, 4), align_corners=False)
+        corners = F.affine_grid(self.t.expand(2, 2, 3), (2, 2, 3, 4), align_corners=True)
+        pads, grids = ("zeros", "border", "reflection"), ((False, moved), (True, corners))
+        found = [F.grid_sample(y, grid, "bilinear", beyond, align_corners=align)
+                 for beyond in pads for align, grid in grids]  # fmt: skip
+        for align, how in ((False, "nearest"), (True, "bicubic")):
+            grid = grids[align][1]
+            found += [F.grid_sample(y, grid, how, beyond, align_corners=align) for beyond in pads]
+        ends = torch.tensor([-1.5, -1.0, -0.75, -0.5, 0.0, 0.25, 1.0, 1.25, 2.0])  # on pixels, too
+        mesh = torch.stack(torch.meshgrid(ends, ends, indexing="ij"), -1).expand(2, 9, 9, 2)
+        found += [F.grid_sample(y, mesh + 0 * self.t[0, 2], padding_mode=p, align_corners=a)
+                  for p in pads for a in (False, True)]  # fmt: skip
+        wild = places + self.t[0, 2]
+        found += [F.grid_sample(y, wild, padding_mode=p, align_corners=a)
+                  for p in ("border", "reflection") for a in (False, True)]  # fmt: skip
+        return torch.cat([each.flatten(1) for each in found], 1)
+
+
+class Volumes(nn.Module):
+    """The same of volumes."""
+
+    def __init__(self):
+        super().__init__()
+        self.l, self.t = nn.Conv3d(1, 2, 1), nn.Parameter(torch.eye(3, 4) * 0.9 + 0.15)
+
+    def forward(self, x):
+        grid = F.affine_grid(self.t[None], (1, 2, 2, 3, 2), align_corners=False)
+        y = self.l(x)
+        found = [F.grid_sample(y, grid, how, beyond, align_corners=align)
+                 for how in ("bilinear", "nearest")
+                 for beyond in ("zeros", "border") for align in (False, True)]  # fmt: skip
+        return torch.cat(found, 1)
+
+
+class Determinants(nn.Module):
+    """Of one matrix and of several, of either sign."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x):
+        a = self.l.weight @ self.l.weight.T + torch.eye(4)
+        several = torch.stack([a, self.l.weight + torch.diag(self.l.bias), a[[1, 0, 2, 3]]])
+        sign, log = torch.linalg.slogdet(several)
+        _, old = torch.slogdet(a)
+        lines = (
+            torch.diag(x[0], -1)[1:, :4] + torch.diag_embed(self.l.bias) + torch.diag(a, 1).sum()
+        )
+        lines = lines + torch.diag_embed(x[:, :3] * self.l.bias[:3], 1, 2, 0).sum(1)[:4]
+        parts = [lines.sin().sum(), torch.logdet(a), torch.logdet(several[:1]).sum(), old,
+                 torch.linalg.det(several).sum(), torch.det(a / 2), (sign * log).sum()]  # fmt: skip
+        return self.l(x).mean() * torch.stack(parts)
+
+
+class Medians(nn.Module):
+    """Of all elements and along an axis; of several equal ones; without NaN; other ranks."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 6)
+
+    def forward(self, x):
+        h = self.l(x)
+        tied = h.round(decimals=0) + 0 * h
+        values, places = h.median(1)
+        kept, _ = h.median(0, keepdim=True)
+        holes = torch.where(h > 0.5, torch.nan, h)
+        lowest, _ = torch.kthvalue(h, 2, 1)
+        whole = (x * 1000).long()
+        whole = torch.where(whole == whole.max(), torch.iinfo(torch.int64).min, whole)
+        lost = torch.nan_to_num(holes.median(1).values).sum() + torch.nan_to_num(holes.median())
+        counted = whole.median(1).values + whole.kthvalue(2, 1).values + whole.sort(1).values[:, 1]
+        mode = torch.nanmedian(holes, 1).values
+        parts = [h.median(), values.sum(), kept.sum(), torch.cat([h, h, h[:1]]).median(), tied.median(),
+                 torch.nanmedian(holes), mode.sum(), lowest.sum(), h.sort(0).values[1].sum(),
+                 torch.gather(h.tanh(), 1, places[:, None]).sum(),
+                 lost, counted.float().sum() * h.mean(), h.quantile(0.3), h.quantile(0.5, 1).sum()]  # fmt: skip
+        return torch.stack(parts).sin()
+
+
 class ShortSums(nn.Module):
     """Numbers of Python that no short float has, and sums that go beyond all of float16."""
 
@@ -1208,6 +1414,19 @@ def cases():
                                   torch.tensor([0.0, 1.0, 3.0, 7.0])),
                         lambda out: (out * torch.linspace(1, 2, 26)).sum()),
         "steps": Case(Steps, torch.randn(5, 4), lambda out: out),
+        "free_rows": Case(FreeRows, (torch.randn(3, 1, 4, 4), torch.randint(0, 5, (3, 4))),
+                          lambda out: out.sin().sum(), dynamic_shapes="batch"),
+        "masks": Case(Masks, torch.randn(2, 3, 4)),
+        "weight_norm": Case(WeightNormed, torch.randn(3, 4)),
+        "bags": Case(Bags, (torch.tensor([[1, 2, 0, 5], [2, 2, 8, 3], [8, 4, 8, 1]]),
+                            torch.tensor([0, 3, 3, 8, 12]))),
+        "scatters": Case(Scatters, (torch.randn(5, 4),
+                                    torch.tensor([[0, 1, 0, 2], [1, 1, 0, 0], [0, 2, 0, 1],
+                                                  [1, 0, 0, 0], [0, 1, 0, 2]]))),
+        "sampled": Case(Sampled, (torch.randn(2, 2, 4, 5), torch.randn(2, 3, 3, 2) * 1.5)),
+        "volumes": Case(Volumes, torch.randn(1, 1, 3, 2, 4)),
+        "determinants": Case(Determinants, x4),
+        "medians": Case(Medians, torch.randn(5, 4)),
     }  # fmt: skip
 
 

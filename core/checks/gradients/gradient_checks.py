@@ -14,6 +14,7 @@ from gradstep.core.checks.gradients.gradient_sentences import said, told
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.lost_losses import lost_losses
 from gradstep.core.checks.gradients.node_checks import check_tensor, node_check, node_checks
+from gradstep.core.checks.gradients.run_rounding import with_run_rounding
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -59,6 +60,9 @@ def _table(
     held = None if here.imported is None else here.imported.gradients
     check = check_gradients(
         evaluate, graph, here.request, here.given, here.functions, second_order, held
+    )
+    check = with_run_rounding(
+        evaluate, graph, here.request, here.given, here.functions, check, held
     )
     nodes, unchecked = node_checks(evaluate, here, graph, second_order)
     rows = [row for ref in check.numeric for row in _rows(check, ref)]

@@ -62,25 +62,32 @@ def given_values(document: Document) -> dict[TensorRef, np.ndarray]:
 
 class FlatScript(ABC):
     """Lines that hold what is given, a function of it that computes the rest, and what both come
-    to. what: it is called; reserved: names that mean something else in it.
+    to. what: it is called; reserved: names that mean something else in it; whole: types of
+    operations of which every output can be written, and not the first alone.
 
     starts:     what gradients begin with, where that is not ones.
     operations: those of the function, in order.
     passed:     what the function is given.
+    read:       what somebody reads.
+    whole:      operations of such a type.
     """
 
-    def __init__(self, document: Document, what: str, reserved: Iterable[str]) -> None:
+    def __init__(
+        self, document: Document, what: str, reserved: Iterable[str], whole: Collection[str] = ()
+    ) -> None:
         self.document, self.names = document, Names(reserved)
         request, graph = document.request, document.graph
         self.given = given_values(document)
         self.ends = asked_ends(document)
         self.starts = [ref for ref in request.grad_ys if ref is not None]
         asked = [*dict.fromkeys((*self.ends, *self.starts, *request.wrt))]
-        require_first_outputs(asked, (), what)
-        self.operations = needed_operations(graph, asked, self.given)
         wanted = graph.ancestors([ref.op for ref in asked])
+        self.whole = {name for name in wanted if graph[name].type in whole}
+        require_first_outputs(asked, self.whole, what)
+        self.operations = needed_operations(graph, asked, self.given)
         self.roots = [ref for ref in self.given if ref.op in wanted]
         read = {*self.ends, *(ref for op in self.operations for ref in input_refs(op))}
+        self.read = {*read, *asked}
         self.passed = [ref for ref in self.roots if ref in read]
 
     @cached_property
@@ -115,6 +122,13 @@ class FlatScript(ABC):
             function = "compute" if len(results) == 1 else first
             call = f"differences({function}, {at}, {self.passed.index(x)}, {weights})"
             yield f"print({f'by differences, {x.short}'!r}, {call})"
+
+    def targets(self, outputs: Sequence[TensorRef]) -> str:
+        """What all outputs of an operation are assigned to: a name for each that is read."""
+        names = [self.names[ref] if ref in self.read else "_" for ref in outputs]
+        while len(names) > 1 and names[-2:] in (["_", "_"], ["_", "*_"]):
+            names[-2:] = ["*_"]
+        return f"{', '.join(names)}{',' if len(names) == 1 else ''}"
 
     @abstractmethod
     def root(self, ref: TensorRef) -> str:

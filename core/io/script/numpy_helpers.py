@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 HELPERS = {
@@ -14,10 +15,10 @@ HELPERS = {
     "rows": "def rows(condition, t):\n    more = t.ndim - np.ndim(condition)\n"
     "    return np.reshape(condition, np.shape(condition) + (1,) * more)\n",
     "channels": "def channels(bias, value, data_format):\n"
-    "    more = (1,) * (value.ndim - 2) if data_format == 'NCHW' else ()\n"
+    "    more = (1,) * (value.ndim - 2) if data_format.startswith('NC') else ()\n"
     "    return bias.reshape(-1, *more)\n",
     "others": "def others(x, data_format):\n"
-    "    channel = 1 if data_format == 'NCHW' else x.ndim - 1\n"
+    "    channel = 1 if data_format.startswith('NC') else x.ndim - 1\n"
     "    return tuple(i for i in range(x.ndim) if i != channel)\n",
     "gather": "def gather(params, indices, axis, batch_dims):\n    if batch_dims:\n"
     "        pairs = zip(params, indices)\n"
@@ -45,6 +46,40 @@ HELPERS = {
     "            ends = None if 'begin' in has else b, None if 'end' in has else e\n"
     "            index.append(slice(*ends, s))\n"
     "    return tuple(index)\n",
+    "slices_back": "def slices_back(shape, begin, end, strides, masks, dy):\n"
+    "    total = np.zeros(tuple(shape), dy.dtype)\n"
+    "    total[slices(total, begin, end, strides, masks)] = dy\n    return total\n",
+    "pieces": "def pieces(value, sizes, axis):\n"
+    "    left = value.shape[int(axis)] - np.sum(sizes[sizes >= 0])\n"
+    "    ends = np.cumsum(np.where(sizes < 0, left, sizes))\n"
+    "    return np.split(value, ends[:-1], int(axis))\n",
+    "batch_norm": '''def batch_norm(x, scale, offset, mean, variance, small, part, form, training):
+    """The images, the running averages, the mean and variance that were used, and nothing."""
+    wide, axes = x.astype(scale.dtype), others(x, form)
+    running = mean, variance
+    if training:
+        mean, variance = np.mean(wide, axes), np.var(wide, axes)
+        count = x.size // max(mean.size, 1)
+        news = mean, variance * (count / max(count - 1, 1))
+        mixed = [old * (1 - part) + new * part for old, new in zip(running, news) if part != 1]
+        running = mixed or news
+    vectors = mean, np.sqrt(variance + small), scale, offset
+    centre, width, by, more = (channels(v, x, form) for v in vectors)
+    y = (wide - centre) / width * by + more
+    return y.astype(x.dtype), *running, mean, variance, np.zeros((), scale.dtype)
+''',
+    "batch_norm_grads": '''def batch_norm_grads(dy, x, scale, mean, spread, small, form, training):
+    """To the images, the scale and the offset, and two times nothing."""
+    axes, kind = others(x, form), x.dtype
+    root = 1 / np.sqrt(spread + small)
+    centre, by, factor = (channels(v, x, form) for v in (mean, root, scale * root))
+    dy, unit = dy.astype(scale.dtype), (x.astype(scale.dtype) - centre) * by
+    to_x, means = dy, {"axis": axes, "keepdims": True}
+    if training:
+        to_x = dy - np.mean(dy, **means) - unit * np.mean(dy * unit, **means)
+    none = np.zeros(0, scale.dtype)
+    return (to_x * factor).astype(kind), np.sum(dy * unit, axes), np.sum(dy, axes), none, none
+''',
     "broadcast_axes": "def broadcast_axes(s0, s1):\n"
     "    result = np.broadcast_shapes(tuple(s0), tuple(s1))\n"
     "    padded = (None,) * (len(result) - len(s0)) + tuple(s0)\n"
@@ -74,9 +109,35 @@ INSTEAD = {
     "LogSoftmax": "log_softmax({0})",
     "FloorDiv": "np.floor_divide({0}, {1})",
 }
+_NORM = (
+    "batch_norm({0}, {1}, {2}, {3}, {4}, {epsilon!r}, {exponential_avg_factor!r}, "
+    "{data_format!r}, {is_training})"
+)
+_NORM_BACK = (
+    "batch_norm_grads({0}, {1}, {2}, {3}, {4}, {epsilon!r}, {data_format!r}, {is_training})"
+)
+# What gives all outputs of an operation; {0}, {1}… are inputs, {name} an attribute's value.
+WHOLE = {
+    "Split": "np.split({1}, {num_split}, int({0}))",
+    "SplitV": "pieces({0}, {1}, {2})",
+    "Unpack": "np.moveaxis({0}, {axis}, 0)",
+    "FusedBatchNorm": f"{_NORM}[:5]",
+    "FusedBatchNormV2": f"{_NORM}[:5]",
+    "FusedBatchNormV3": _NORM,
+    "FusedBatchNormGrad": _NORM_BACK,
+    "FusedBatchNormGradV2": _NORM_BACK,
+    "FusedBatchNormGradV3": _NORM_BACK,
+}
 
 
 def used_helpers(lines: Iterable[str]) -> Iterator[str]:
-    """The sources of those that are called in these lines."""
-    text = "\n".join(lines)
-    return (f"\n{source}" for name, source in HELPERS.items() if f"{name}(" in text)
+    """The sources of those that are called in these lines, and of what these call."""
+    text, used = "\n".join(lines), dict[str, str]()
+    while more := [name for name in HELPERS if name not in used and _calls(text, name)]:
+        used |= {name: HELPERS[name] for name in more}
+        text = "\n".join(used.values())
+    return (f"\n{source}" for name, source in HELPERS.items() if name in used)
+
+
+def _calls(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){name}\(", text) is not None

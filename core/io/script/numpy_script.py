@@ -5,7 +5,7 @@ Of a gradient what is in force is written: the ops' own rules, or the document's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,6 +15,7 @@ from gradstep.core.autodiff.reverse.differentiate import Differentiation, differ
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.document.document import CodeItem, Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.io.script import array_functions as own
 from gradstep.core.io.script.flat_graph import (
@@ -25,10 +26,13 @@ from gradstep.core.io.script.flat_graph import (
     plain,
     require_first_outputs,
 )
-from gradstep.core.io.script.numpy_helpers import HELPERS, INSTEAD, used_helpers
+from gradstep.core.io.script.numpy_helpers import HELPERS, INSTEAD, WHOLE, used_helpers
 from gradstep.core.ops.build.builder import OpView, Tensor
 from gradstep.core.ops.build.tensor import call_many
 from gradstep.core.ops.declare.formula_text import formula_text
+from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 
 WHAT = "a script for NumPy"
 _PULL = "gradient function "  # before the name of one that an operation of the script calls
@@ -53,12 +57,15 @@ def to_numpy(document: Document) -> bytes:
 
 class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)))
+        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)), WHOLE)
         self.items = [own.overriding(document, op) for op in self.operations]
         self.derived = _derived(document)
         self.backward = _backward(self.derived, document.graph)
         self._pulls = {op.name for op in self.backward if "counts" in op.attrs}
-        self._whole = self._pulls | {op.name for op in self.operations if op.type in _SECOND}
+        self.whole |= {op.name for op in self.backward if op.type in WHOLE} | self._pulls
+        self.whole |= {op.name for op in self.operations if op.type in _SECOND}
+        self.read |= {ref for op in self.backward for ref in input_refs(op)}
+        self.read |= {*self.derived.gradients.values()} if self.derived is not None else set()
         for ref in (*self.roots, *(op.output() for op in self.operations)):
             _ = self.names[ref]  # before those of gradients, which may be as long
 
@@ -76,7 +83,7 @@ class _Script(FlatScript):
 
     def statement(self, op: Operation) -> Iterator[str]:
         inputs = [self.names[ref] for ref in input_refs(op)]
-        require_first_outputs(input_refs(op), self._whole, WHAT)
+        require_first_outputs(input_refs(op), self.whole, WHAT)
         token = str(op.attrs.get("token", ""))
         if op.name in self._pulls:
             item, counts = self.document.code[token[len(_PULL) :]], op.attrs["counts"]
@@ -91,6 +98,10 @@ class _Script(FlatScript):
             yield f"{self.names[op.output()]} = {function}({', '.join(inputs)})"
         elif op.type in INSTEAD:
             yield f"{self.names[op.output()]} = {INSTEAD[op.type].format(*inputs)}"
+        elif op.type in WHOLE:
+            definition = lookup(op.type, op.name)
+            attrs = {name: definition.attr(op, name) for name in definition.attrs}
+            yield f"{self.targets(self._outputs(op))} = {WHOLE[op.type].format(*inputs, **attrs)}"
         elif op.type == "Const":
             yield f"{self.names[op.output()]} = {array_text(op.attrs['value'].array)}"
         else:
@@ -98,6 +109,15 @@ class _Script(FlatScript):
             yield f"{self.names[op.output()]} = {text}"
             if op.type in _SECOND and (second := op.output(1)) in self.results:
                 yield f"{self.names[second]} = {_SECOND[op.type].format(*inputs)}"
+
+    def _outputs(self, op: Operation) -> list[TensorRef]:
+        graph = self.document.graph if self.derived is None else self.derived.graph
+        return outputs_of(graph, self._types, op.name)
+
+    @cached_property
+    def _types(self) -> Mapping[TensorRef, TensorType]:
+        graph = self.document.graph if self.derived is None else self.derived.graph
+        return infer_declared(graph).types
 
     @cached_property
     def _rules(self) -> tuple[list[str], str]:

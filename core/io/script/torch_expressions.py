@@ -75,6 +75,19 @@ OTHERS = {
     "SoftmaxCrossEntropyWithLogits": "-torch.sum({1} * torch.log_softmax({0}, -1), -1)",
     "BiasAdd": "{0} + {1}",
 }
+_NORM = (
+    "batch_norm({0}, {1}, {2}, {3}, {4}, {epsilon}, {exponential_avg_factor}, {data_format}, "
+    "{is_training})"
+)
+# What gives all outputs of an operation.
+WHOLE: Mapping[str, str] = {
+    "Split": "torch.tensor_split({1}, {num_split}, {i0}[0])",
+    "SplitV": "pieces({0}, {i1}, {i2}[0])",
+    "Unpack": "torch.unbind({0}, {axis})",
+    "FusedBatchNorm": f"{_NORM}[:5]",
+    "FusedBatchNormV2": f"{_NORM}[:5]",
+    "FusedBatchNormV3": _NORM,
+}
 EXPRESSIONS: Mapping[str, str] = {**UNARY, **BINARY, **REDUCING, **OTHERS}
 # PyTorch has a gradient of 0 where TensorFlow has none.
 ZERO_IN_TORCH = frozenset(("Floor", "Ceil", "Rint", "Sign"))

@@ -23,9 +23,10 @@ from gradstep.core.io.script.flat_graph import (
     input_refs,
     require_first_outputs,
 )
-from gradstep.core.io.script.torch_expressions import EXPRESSIONS, ZERO_IN_TORCH
+from gradstep.core.io.script.torch_expressions import EXPRESSIONS, WHOLE, ZERO_IN_TORCH
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 
 WHAT = "a script for PyTorch"
 _OVER = '''
@@ -60,8 +61,45 @@ def gradients(ys, xs, weights):
     found = iter(torch.autograd.grad(ends, free, given, allow_unused=True))
     return [next(found) if x.requires_grad else None for x in xs]
 '''
-_HELPERS = {"over(": _OVER, "differences(": _DIFFERENCES, "gradients(": _GRADIENTS}
+_PIECES = '''
+def pieces(x, sizes, axis):
+    """Of the given sizes; -1 is what is left."""
+    left = x.shape[axis] - sum(size for size in sizes if size >= 0)
+    return torch.split(x, [left if size < 0 else size for size in sizes], axis)
+'''
+_STRIDED = '''
+def strided(x, index):
+    """x[index] as NumPy has it, with steps below 0."""
+    places = np.arange(x.numel()).reshape(tuple(x.shape))[index]
+    return x.reshape(-1)[torch.as_tensor(places.copy())]
+'''
+_NORM = '''
+def batch_norm(x, scale, offset, mean, variance, epsilon, part, data_format, training):
+    """The images, the running averages, the mean and variance that were used, and nothing."""
+    channel = 1 if data_format.startswith("NC") else x.ndim - 1
+    image, mean, variance = torch.movedim(x, channel, 1), mean.detach(), variance.detach()
+    running, given = (mean, variance), (mean, variance)
+    if training:
+        axes = [axis for axis in range(x.ndim) if axis != 1]
+        wide, given = image.detach().to(scale.dtype), (None, None)
+        variance, mean = torch.var_mean(wide, axes, correction=0)
+        count = x.numel() // max(mean.numel(), 1)
+        news = mean, variance * (count / max(count - 1, 1))
+        mixed = [old * (1 - part) + new * part for old, new in zip(running, news) if part != 1]
+        running = mixed or news
+    y = torch.batch_norm(image, scale, offset, *given, training, 0.0, epsilon, False)
+    return torch.movedim(y, 1, channel), *running, mean, variance, mean.new_zeros(())
+'''
+_HELPERS = {
+    "pieces(": _PIECES,
+    "strided(": _STRIDED,
+    " batch_norm(": _NORM,
+    "over(": _OVER,
+    "differences(": _DIFFERENCES,
+    "gradients(": _GRADIENTS,
+}
 _OTHER_FORMATS = "write one for TensorFlow (.py), which has every operation"
+_MASKS = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
 _ROUNDS = "# PyTorch's gradient of {} is 0; TensorFlow has none there."
 _RESERVED = (
     "np",
@@ -72,6 +110,9 @@ _RESERVED = (
     "differences",
     "gradients",
     "found",
+    "pieces",
+    "strided",
+    "batch_norm",
     *own.NAMES,
 )
 
@@ -90,7 +131,7 @@ def to_torch(document: Document) -> bytes:
 
 class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)))
+        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)), WHOLE)
         self.items = {op.name: self._item(op) for op in self.operations}
         self._types = infer_declared(document.graph).types
         self._require_free()
@@ -164,16 +205,28 @@ class _Script(FlatScript):
     # -- operations ------------------------------------------------------------------------------
 
     def statement(self, op: Operation) -> Iterator[str]:
-        refs, output = input_refs(op), op.output()
-        require_first_outputs(refs, (), WHAT)
+        refs, item = input_refs(op), self.items[op.name]
+        require_first_outputs(refs, self.whole, WHAT)
         inputs = [self._read(op, number, ref) for number, ref in enumerate(refs)]
-        item, name = self.items[op.name], self.names[output]
-        at = f"{own.called(item)}at_{name}.apply({', '.join(inputs)})" if item else ""
-        yield f"{name} = {at or self._expression(op, inputs)}"
-        if output in self.document.request.stops:
-            yield f"{name} = {name}.detach()"
-        if self._is_asked(output):
-            yield f"{name} = {name}.clone().requires_grad_()"  # no other name for the same tensor
+        outputs = [op.output()]
+        if op.type in WHOLE:
+            outputs = outputs_of(self.document.graph, self._types, op.name)
+            if item is not None:
+                raise GradstepError(
+                    f"a gradient of {op.type} by a function cannot be written as {WHAT}",
+                    kind="ValueError",
+                    node=op.name,
+                    hint=_OTHER_FORMATS,
+                )
+        target = self.targets(outputs) if op.type in WHOLE else self.names[outputs[0]]
+        at = f"{own.called(item)}at_{target}.apply({', '.join(inputs)})" if item else ""
+        yield f"{target} = {at or self._expression(op, inputs)}"
+        for output in outputs:
+            name = self.names[output]
+            if output in self.document.request.stops:
+                yield f"{name} = {name}.detach()"
+            if self._is_asked(output):
+                yield f"{name} = {name}.clone().requires_grad_()"  # no other name for the same one
 
     def _read(self, op: Operation, number: int, ref: TensorRef) -> str:
         is_stopped = Edge(op.name, number) in self.document.request.stopped_edges
@@ -195,7 +248,9 @@ class _Script(FlatScript):
         if op.type == "ConcatV2":
             axis = self._number(op, len(inputs) - 1)
             return f"torch.cat([{', '.join(inputs[:-1])}], {axis})"
-        text = EXPRESSIONS.get(op.type)
+        if op.type == "StridedSlice":
+            return self._part(op, inputs[0])
+        text = EXPRESSIONS.get(op.type) or WHOLE.get(op.type)
         if text is None:
             raise GradstepError(
                 f"{op.type} cannot be written as {WHAT}",
@@ -213,6 +268,26 @@ class _Script(FlatScript):
             f"i{n}": str(self._numbers(op, n)) for n in range(len(inputs)) if f"{{i{n}}}" in text
         }
         return text.format(*inputs, all=", ".join(inputs), **attrs, **known)
+
+    def _part(self, op: Operation, text: str) -> str:
+        """A tensor with an index. Raises GradstepError where that is computed."""
+        begin, end, strides = (self._numbers(op, number) for number in (1, 2, 3))
+        masks = {name: lookup(op.type).attr(op, f"{name}_mask") for name in _MASKS}
+        parts = []
+        for place, (first, last, step) in enumerate(zip(begin, end, strides, strict=True)):
+            has = {name for name, mask in masks.items() if mask >> place & 1}
+            if "ellipsis" in has:
+                parts.append("...")
+            elif "new_axis" in has:
+                parts.append("None")
+            elif "shrink_axis" in has:
+                parts.append(str(first))
+            else:
+                ends = "" if "begin" in has else first, "" if "end" in has else last
+                parts.append(f"{ends[0]}:{ends[1]}{'' if step == 1 else f':{step}'}")
+        index = ", ".join(parts) or "..."
+        turned = any(step < 0 for step in strides)
+        return f"strided({text}, np.s_[{index}])" if turned else f"{text}[{index}]"
 
     def _numbers(self, op: Operation, number: int) -> list[int]:
         """An input that has to be known, such as axes. Raises GradstepError."""

@@ -47,7 +47,7 @@ def embedding(
 @lower_as_given("index_select", differs=_NEGATIVE)
 def index_select(site: Site, self: Tensor, dim: int, index: Tensor) -> Tensor:
     return call(
-        "GatherV2", self, _wrapped(site, index, size_at(self, dim)), np.int32(dim % rank(self))
+        "GatherV2", self, wrapped(site, index, size_at(self, dim)), np.int32(dim % rank(self))
     )
 
 
@@ -95,7 +95,7 @@ def scatter(
 def along(site: Site, x: Tensor, dim: int, index: Tensor) -> Tensor:
     """The places in `x` that `index` means along an axis: [*index's shape, x's rank]."""
     axis, grid = dim % rank(x), np.indices(dims(index)).astype(np.int64)
-    known = cast(_wrapped(site, index, size_at(x, axis)), DType.INT64)
+    known = cast(wrapped(site, index, size_at(x, axis)), DType.INT64)
     parts = [known if i == axis else site.constant(grid[i]) for i in range(rank(x))]
     return call("Pack", *parts, axis=rank(x))
 
@@ -109,7 +109,7 @@ def index_add(
     back = [int(i) for i in np.argsort(order)]
     news = source if alpha == 1 else call("Mul", source, scalar(source, alpha))
     type = "TensorScatterAdd" if "add" in site.node.op else "TensorScatterUpdate"
-    places = reshape(_wrapped(site, index, size_at(self, axis)), [-1, 1])
+    places = reshape(wrapped(site, index, size_at(self, axis)), [-1, 1])
     return transpose(call(type, transpose(self, order), places, transpose(news, order)), back)
 
 
@@ -160,7 +160,7 @@ class _Picked:
         self.axes = [i for i, index in enumerate(found) if index is not None]
         self.order = [*self.axes, *(i for i in range(rank(x)) if i not in self.axes)]
         named = [
-            _wrapped(site, index, size_at(x, i))
+            wrapped(site, index, size_at(x, i))
             for i, index in enumerate(found)
             if index is not None
         ]
@@ -198,7 +198,7 @@ def _spread(index: Tensor, shape: Sequence[int]) -> Tensor:
     return index if dims(index) == tuple(shape) else call("BroadcastTo", index, ints(shape))
 
 
-def _wrapped(site: Site, index: Tensor, size: int) -> Tensor:
+def wrapped(site: Site, index: Tensor, size: int) -> Tensor:
     """Indices that were below 0 when the framework ran count from the end."""
     known = site.value_of(index)
     if known is None or not known.size or known.min() >= 0:

@@ -206,3 +206,25 @@ def instance_norm(
         raise UnloweredError("instance norm with running averages")
     y, *_ = normalized(input, list(range(2, rank(input))), eps)
     return _by_channel(y, weight, bias, rank(input))
+
+
+@lower("_weight_norm", "_weight_norm_interface")
+def weight_norm(site: Site, v: Tensor, g: Tensor, dim: int = 0) -> list[Tensor]:
+    """A direction times a length for each place along one axis, or one for all of it."""
+    length = _length_but(v, dim)
+    scaled_ = call("Mul", v, call("RealDiv", g, length))
+    return [scaled_, length][: len(site.node.outputs)]
+
+
+@lower("norm_except_dim")
+def norm_except_dim(site: Site, v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    if pow != 2:
+        raise UnloweredError(f"a norm of order {pow}")
+    return _length_but(v, dim)
+
+
+def _length_but(v: Tensor, dim: int) -> Tensor:
+    """The root of the sum of squares over all axes but one; over all for -1."""
+    count = rank(v)
+    axes = [axis for axis in range(count) if dim == -1 or axis != dim % count]
+    return call("Sqrt", call("Sum", call("Square", v), ints(axes), keep_dims=dim != -1))

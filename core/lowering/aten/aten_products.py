@@ -101,9 +101,30 @@ def cholesky(site: Site, self: Tensor, upper: bool = False) -> Tensor:
     return call("Cholesky", self)
 
 
-@lower("linalg_det", "det")
-def determinant(site: Site, A: Tensor | None = None, self: Tensor | None = None) -> Tensor:
-    return call("MatrixDeterminant", A if A is not None else self)
+@lower("linalg_det", "det", "_linalg_det")
+def determinant(site: Site, A: Tensor | None = None, self: Tensor | None = None) -> list[Tensor]:
+    """And the factors that PyTorch's inner operation keeps."""
+    x = A if A is not None else self
+    return [call("MatrixDeterminant", x), *_factors(site, 1)]
+
+
+@lower("linalg_slogdet", "slogdet", "_linalg_slogdet")
+def sign_and_log_determinant(
+    site: Site, A: Tensor | None = None, self: Tensor | None = None
+) -> list[Tensor]:
+    x = A if A is not None else self
+    return [*site.builder.op("LogMatrixDeterminant", x), *_factors(site, 2)]
+
+
+@lower("logdet")
+def log_determinant(site: Site, self: Tensor) -> Tensor:
+    """NaN where the determinant is below 0."""
+    sign, log = site.builder.op("LogMatrixDeterminant", self)
+    return call("AddV2", log, call("Log", sign))
+
+
+def _factors(site: Site, first: int) -> list[Tensor]:
+    return [site.constant(site.recorded(i)) for i in range(first, len(site.node.outputs))]
 
 
 @lower("einsum", ignores=("path",))

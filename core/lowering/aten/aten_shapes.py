@@ -15,6 +15,7 @@ from gradstep.core.lowering.aten.aten_tensors import (
     ints,
     rank,
     reshape,
+    scalar,
     size_at,
     transpose,
 )
@@ -152,7 +153,7 @@ def triangle(site: Site, self: Tensor, diagonal: int = 0) -> Tensor:
 
 
 @lower_as_given("diagonal")
-def diagonal(site: Site, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal_of(site: Site, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """By its places: the diagonal is the last axis."""
     count, a, b = rank(self), dim1 % rank(self), dim2 % rank(self)
     others = [i for i in range(count) if i not in (a, b)]
@@ -162,6 +163,27 @@ def diagonal(site: Site, self: Tensor, offset: int = 0, dim1: int = 0, dim2: int
     flat = row * sizes[b] + np.arange(length) + max(offset, 0)
     matrix = reshape(x, [*(sizes[i] for i in others), sizes[a] * sizes[b]])
     return call("GatherV2", matrix, flat.astype(np.int32), np.int32(len(others)))
+
+
+@lower_as_given("diag")
+def diag(site: Site, self: Tensor, diagonal: int = 0) -> Tensor:
+    """The matrix of a vector, or the vector of a matrix."""
+    if rank(self) == 2:
+        return diagonal_of(site, self, diagonal)
+    return diag_embed(site, self, diagonal)
+
+
+@lower_as_given("diag_embed")
+def diag_embed(site: Site, self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Zeros but on a diagonal, which is the last axis."""
+    count = rank(self) + 1
+    a, b = dim1 % count, dim2 % count
+    any_size = np.int32(-1)
+    made = call("MatrixDiagV3", self, np.int32(offset if a < b else -offset), any_size, any_size,
+                scalar(self, 0))  # fmt: skip
+    others = [i for i in range(count) if i not in (a, b)]
+    order = [*others, min(a, b), max(a, b)]
+    return transpose(made, [int(i) for i in np.argsort(order)])
 
 
 @lower_as_given("pixel_shuffle")

@@ -9,7 +9,15 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.aten.aten_indexing import gather
 from gradstep.core.lowering.aten.aten_table import lower_as_given
-from gradstep.core.lowering.aten.aten_tensors import cast, rank, reshape, size_at, transpose
+from gradstep.core.lowering.aten.aten_tensors import (
+    cast,
+    ints,
+    rank,
+    reshape,
+    scalar,
+    size_at,
+    transpose,
+)
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -37,10 +45,11 @@ def _ordered(site: Site, x: Tensor, k: int, dim: int, largest: bool) -> list[Ten
     order = [*(i for i in range(count) if i != axis), axis]
     back = [int(i) for i in np.argsort(order)]
     moved = transpose(x, order)
-    if not largest and not x.dtype.is_floating:
-        raise UnloweredError("the smallest of whole numbers")
-    values, index = site.builder.op("TopKV2", moved if largest else call("Neg", moved), np.int32(k))
-    values = values if largest else call("Neg", values)
+    turned = "Neg" if x.dtype.is_floating else "Invert"  # the lowest whole number has no negative
+    values, index = site.builder.op(
+        "TopKV2", moved if largest else call(turned, moved), np.int32(k)
+    )
+    values = values if largest else call(turned, values)
     return [transpose(values, back), cast(transpose(index, back), DType.INT64)]
 
 
@@ -52,13 +61,91 @@ def argmax(site: Site, self: Tensor, dim: int | None = None, keepdim: bool = Fal
     return reshape(found, site.shape()) if keepdim else found
 
 
-@lower_as_given("median.default")
+@lower_as_given("median.default", "nanmedian.default")
 def median(site: Site, self: Tensor) -> Tensor:
-    """The lower of two in the middle."""
+    """The lower of two in the middle; equal ones share its gradient."""
     flat = reshape(self, [-1])
-    rank_ = (size_at(flat, 0) - 1) // 2
-    values, _ = site.builder.op("TopKV2", call("Neg", flat), np.int32(rank_ + 1))
-    return call("Neg", values[rank_])
+    skips = "nanmedian" in site.node.op
+    found, _ = _middle(site, flat, 0, skips)
+    if not flat.dtype.is_floating:
+        return reshape(found, [])
+    equal = call("Equal", flat, call("StopGradient", found))
+    chosen = call("Max", call("SelectV2", equal, flat, scalar(flat, -np.inf)), ints([0]))
+    none = call("IsNan", reshape(call("StopGradient", found), []))
+    return call("SelectV2", none, reshape(found, []), chosen)
+
+
+@lower_as_given("median.dim", "nanmedian.dim", differs=_TIES)
+def median_along(site: Site, self: Tensor, dim: int, keepdim: bool = False) -> list[Tensor]:
+    """The gradient goes to the one element whose index is given."""
+    axis = dim % max(rank(self), 1)
+    found = _middle(site, self, axis, "nanmedian" in site.node.op)
+    return [*found] if keepdim else [call("Squeeze", x, squeeze_dims=(axis,)) for x in found]
+
+
+def _middle(site: Site, x: Tensor, axis: int, skips: bool) -> tuple[Tensor, Tensor]:
+    """The lower of two in the middle along an axis, which stays, and where it is. A NaN is it,
+    unless they are skipped."""
+    if rank(x) == 0:
+        raise UnloweredError("the median of a single number")
+    size = size_at(x, axis)
+    where = np.int32(axis)
+    if not x.dtype.is_floating:
+        _, places = _ordered(site, x, size, axis, False)
+        place = call("GatherV2", places, ints([(size - 1) // 2]), where)
+        return gather(site, x, axis, place), place
+    none = call("IsNan", x)
+    numbers = call("Sum", cast(call("LogicalNot", none), DType.INT64), ints([axis]), keep_dims=True)
+    known = call("StopGradient", call("SelectV2", none, scalar(x, np.inf), x))
+    _, places = _ordered(site, known, size, axis, False)
+    middle = call("FloorDiv", call("Maximum", call("Sub", numbers, np.int64(1)), np.int64(0)),
+                  np.int64(2))  # fmt: skip
+    place = gather(site, places, axis, middle)
+    if not skips:
+        first = call("ExpandDims", call("ArgMax", cast(none, DType.INT32), where,
+                                        output_type=DType.INT64), where)  # fmt: skip
+        whole = call("Equal", numbers, np.int64(size))
+        place = call("SelectV2", whole, place, first)
+    return gather(site, x, axis, place), place
+
+
+@lower_as_given("kthvalue", differs=_TIES)
+def kthvalue(
+    site: Site, self: Tensor, k: int, dim: int = -1, keepdim: bool = False
+) -> list[Tensor]:
+    """The k-th smallest, and where it is."""
+    axis = dim % max(rank(self), 1)
+    _, places = _ordered(site, self, k, axis, False)
+    place = call("GatherV2", places, ints([k - 1]), np.int32(axis))
+    found = [gather(site, self, axis, place), place]
+    return found if keepdim else [call("Squeeze", x, squeeze_dims=(axis,)) for x in found]
+
+
+@lower_as_given("quantile.scalar")
+def quantile(
+    site: Site,
+    self: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Between the two that are next to that share of the way, in order."""
+    x = reshape(self, [-1]) if dim is None else self
+    axis = 0 if dim is None else dim % rank(self)
+    share = np.float64(x.dtype.numpy.type(q)) * (size_at(x, axis) - 1)
+    low, high = int(np.floor(share)), int(np.ceil(share))
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise UnloweredError(f"interpolation {interpolation!r:.20}")
+    part = {"linear": share - low, "lower": 0.0, "higher": 1.0, "midpoint": 0.5,
+            "nearest": float(np.round(share) > low)}[interpolation]  # fmt: skip
+    _, places = _ordered(site, x, size_at(x, axis), axis, False)
+    below, above = (
+        gather(site, x, axis, call("GatherV2", places, ints([at]), np.int32(axis)))
+        for at in (low, high)
+    )
+    step = call("Mul", call("Sub", above, below), scalar(x, part))
+    return reshape(call("AddV2", below, step), site.shape())
 
 
 @lower_as_given("max.dim", "min.dim")

@@ -96,6 +96,104 @@ def test_the_scripts_of_examples_run() -> None:
     assert ran > 30
 
 
+def pieces(x: Tensor, type: str, *inputs: object, **attrs: object) -> list[Tensor]:
+    return x.builder.op(type, *inputs, **attrs)
+
+
+def normalized(x: Tensor, shape: list[int], form: str, training: bool, **attrs: object) -> Tensor:
+    """x normalized as images of two channels, and what the running averages become."""
+    images = tf.reshape(x, shape)
+    empty = np.zeros(0, np.float32)
+    given = [empty, empty] if training and not attrs else [vector(0.1, -0.2), vector(1.5, 0.7)]
+    y, mean, variance, *_ = pieces(
+        x, "FusedBatchNormV3", images * images, vector(0.5, 2), vector(1, -1), *given,
+        data_format=form, is_training=training, epsilon=0.01, **attrs,
+    )  # fmt: skip
+    y = y if len(shape) == 4 else tf.transpose(y, [0, 2, 3, 4, 1])
+    kept = tf.stop_gradient(mean) * 2.0 + tf.stop_gradient(variance)
+    return tf.reshape(y * vector(1, 3) if form.endswith("C") or len(shape) == 5 else y, [SIZE]) * (
+        1.0 + tf.reduce_sum(kept)
+    )
+
+
+def sliced(x: Tensor) -> Tensor:
+    square = tf.reshape(x, [2, 2])
+    return tf.concat([square[::-1, 0], square[..., 1], square[1:, None, :][0, 0, :1], x[-1:]], 0)[
+        1:5
+    ]
+
+
+def split(x: Tensor) -> Tensor:
+    a, b = pieces(x, "Split", np.int32(0), x, num_split=2)
+    c, d, e = pieces(x, "SplitV", x * x, np.array([1, -1, 1], np.int32), np.int32(0), num_split=3)
+    first, _, third, _ = pieces(x, "Unpack", tf.reshape(x, [4, 1]), num=4, axis=0)
+    (only,) = pieces(x, "Unpack", tf.reshape(x, [2, 1, 2]), num=1, axis=1)
+    last = tf.reshape(only, [4]) * tf.concat([first, d, third], 0)
+    return tf.concat([a * b, c * e, e], 0)[0:1] * last
+
+
+MANY: dict[str, Callable[[Tensor], Tensor]] = {
+    "slices": sliced,
+    "pieces": split,
+    "of a batch": lambda x: normalized(x, [2, 1, 1, 2], "NHWC", True),
+    "of a batch, mixed": lambda x: normalized(
+        x, [2, 2, 1, 1], "NCHW", True, exponential_avg_factor=0.25
+    ),
+    "of a batch of volumes": lambda x: normalized(x, [2, 2, 1, 1, 1], "NCDHW", True),
+    "in use": lambda x: normalized(x, [2, 1, 1, 2], "NHWC", False),
+    "in use, channels first": lambda x: normalized(x, [2, 2, 1, 1], "NCHW", False),
+}
+
+
+def run_here(document: Document) -> tuple[np.ndarray, np.ndarray]:
+    """The loss, and its gradient by x."""
+    session = DebugSession(derive(document, {}))
+    session.continue_()
+    loss, slope = session.frame().value("loss"), session.frame().gradient("x")
+    assert loss is not None
+    assert slope is not None
+    return loss.reshape(-1), slope
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_operations_with_several_outputs_are_written(name: str) -> None:
+    """Differences move what a stop holds, too: there they are other numbers."""
+    document = of_block(MANY[name])
+    loss, slope = run_here(document)
+    said = printed(document)
+    np.testing.assert_allclose(numbers(said["loss"]), loss, rtol=1e-5)
+    np.testing.assert_allclose(numbers(said["gradient by x"]), slope, rtol=1e-4, atol=1e-6)
+    if "of a batch" not in name:
+        np.testing.assert_allclose(numbers(said["by differences, x"]), slope, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_operations_with_several_outputs_are_written_for_pytorch(name: str) -> None:
+    """Run where there is a PyTorch."""
+    document = of_block(MANY[name])
+    compile(to_bytes(document, ".torch.py"), "script", "exec")
+    pytest.importorskip("torch")
+    said = printed(document, ".torch.py")
+    loss, slope = run_here(document)
+    np.testing.assert_allclose(numbers(said["loss"]), loss, rtol=1e-5)
+    np.testing.assert_allclose(numbers(said["gradient by x"]), slope, rtol=1e-4, atol=1e-6)
+
+
+def test_an_output_that_nobody_reads_has_no_name() -> None:
+    text = to_bytes(of_block(split), ".torch.py").decode()
+    assert re.search(r"Unpack, _, Unpack_2, _ = torch.unbind\(", text)
+    assert re.search(r"Unpack_1\w*, = torch.unbind\(", text)
+    batch = to_bytes(of_block(MANY["in use"]), ".torch.py").decode()
+    assert re.search(r"\w+, \w+, \w+, \*_ = batch_norm\(", batch)
+
+
+def test_another_output_than_the_first_can_be_asked_for() -> None:
+    document = of_block(lambda x: tf.concat(pieces(x, "Split", np.int32(0), x, num_split=2), 0))
+    asked = document.with_(fetches=(TensorRef("Split", 1),))
+    np.testing.assert_allclose(numbers(printed(asked)["Split:1"]), [0.6, 0.7], rtol=1e-6)
+    assert b"Split_1.detach().numpy()" in to_bytes(asked, ".torch.py")
+
+
 def overridden(source: str, kind: CodeKind) -> Document:
     document = of_block(lambda x: tf.square(x, name="planted"))
     request = replace(document.request, overrides=(Override("Mine", "planted", OverrideKind.OP),))

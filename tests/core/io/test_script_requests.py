@@ -163,10 +163,26 @@ def test_a_function_that_is_no_gradient_is_none_of_an_operation() -> None:
 def test_another_output_than_the_first_is_refused(suffix: str, part: str) -> None:
     def block(x: Tensor) -> None:
         tf.reduce_sum(x, name="loss")
-        tf.unstack(x, name="rows")
+        x.builder.op("TopKV2", x, np.int32(1), name="rows")
 
     with pytest.raises(GradstepError, match="output 1 of 'rows' cannot be written as"):
         to_bytes(document(block, **{part: ["rows:1"]}), suffix)
+
+
+def test_of_what_has_several_outputs_each_can_be_asked_for() -> None:
+    def block(x: Tensor) -> None:
+        first, second = tf.unstack(x, name="rows")
+        tf.reduce_sum(first * second * second, name="loss")
+
+    asked = document(block, wrt=["rows:1", "x"])
+    told = printed(asked)
+    assert numbers(told["gradient by rows:1"]) == pytest.approx([2 * 0.3 * 0.6, 2 * 0.45 * 0.7])
+    assert numbers(told["gradient by x"])[:2] == pytest.approx([0.36, 0.49])
+    text = to_bytes(asked, ".torch.py").decode()
+    assert "rows_1 = rows_1.clone().requires_grad_()" in text
+    if importlib.util.find_spec("torch") is not None:
+        told = printed(asked, ".torch.py")
+        assert numbers(told["gradient by rows:1"]) == pytest.approx([0.36, 0.63])
 
 
 def test_a_gradient_through_what_is_fed_is_no_gradient_of_pytorchs() -> None:
