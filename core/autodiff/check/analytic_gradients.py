@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.table import find
@@ -79,20 +80,78 @@ def estimate_rounding_noise(
     held: Held | None,
     ref: TensorRef,
 ) -> np.ndarray:
-    """How far the gradient of `ref` moves when every forward value moves by what its precision
-    (mostly float32) rounds off."""
+    """How far the gradient of `ref` moves when every forward value, and every number on the way
+    back, moves by what its precision (mostly float32) rounds off."""
     eps = max(float(limits_of(x.dtype).eps) for x in point.values() if kind_of(x.dtype) == "f")
-    wide, held = _derived_wide(graph, replace(request, wrt=(ref,)), functions, held)
+    one = replace(request, wrt=(ref,))
+    wide, held = _derived_wide(graph, one, functions, held)
     base = {ref: widen_array(value) for ref, value in point.items()}
     forward = _rounded_tensors(wide, request, base)
     whole = {**base, **evaluate_alive(evaluate, wide, forward, base)}
+    if held is None:
+        derived = differentiate(wide, one, functions)
+        graph, held = derived.graph, derived.gradients
+    else:
+        graph = wide
+    holder = held.get(ref)
+    if holder is None:
+        return np.zeros(point[ref].shape)
     rng = np.random.default_rng(0)
+    back = _RoundedBack(evaluate, graph, [*forward, *base], holder, whole)
     points = [whole, *(_shaken(whole, rng, eps) for _ in range(_TRIES))]
-    one = replace(request, wrt=(ref,))
-    found = [evaluate_gradients(evaluate, wide, one, at, functions, held)[ref] for at in points]
+    found = [back.gradient(at, rng, eps if number else 0.0) for number, at in enumerate(points)]
     center, *moved = [g for g in found if g is not None]
     offs = np.abs(np.array(moved) - center)
     return np.asarray(_SAFETY * np.max(np.nan_to_num(offs, nan=np.inf), axis=0))
+
+
+class _RoundedBack:
+    """A gradient whose way back is rounded: each tensor on it is multiplied by numbers near 1."""
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        graph: Graph,
+        known: Sequence[TensorRef],
+        holder: TensorRef,
+        point: Point,
+    ) -> None:
+        self._evaluate, self._holder = evaluate, holder
+        types = infer_declared(graph).types
+        fed, needed = {ref.op for ref in known}, graph.ancestors([holder.op])
+        refs = [
+            ref
+            for ref, kind in types.items()
+            if ref.op in needed
+            and ref.op not in fed
+            and ref != holder
+            and kind.dtype is DType.FLOAT64
+            and not kind.ref
+            and _computes(graph[ref.op])
+        ]
+        values = evaluate_alive(evaluate, graph, refs, point)
+        self._factors: dict[TensorRef, tuple[int, ...]] = {}
+        instead: dict[TensorRef, TensorRef] = {}
+        made: list[Operation] = []
+        for number, (ref, value) in enumerate(values.items()):
+            attrs = {"dtype": DType.FLOAT64, "shape": Shape(value.shape)}
+            factor = Operation(f"rounding/factor{number}", "Placeholder", attrs=attrs)
+            times = Operation(f"rounding/times{number}", "Mul", (ref, factor.output()))
+            made += [factor, times]
+            instead[ref] = times.output()
+            self._factors[factor.output()] = value.shape
+        changed = [
+            replace(op, inputs=tuple(instead.get(x, x) if x is not None else x for x in op.inputs))
+            for op in graph
+        ]
+        self._graph = Graph.of([*changed, *made])
+
+    def gradient(self, point: Point, rng: np.random.Generator, eps: float) -> np.ndarray | None:
+        factors = {
+            ref: 1 + eps * rng.choice([-1.0, 1.0], shape) for ref, shape in self._factors.items()
+        }
+        at = {**point, **{ref: np.asarray(factor) for ref, factor in factors.items()}}
+        return evaluate_alive(self._evaluate, self._graph, [self._holder], at).get(self._holder)
 
 
 def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorRef, np.ndarray]:

@@ -19,6 +19,8 @@ _EPS = float(np.finfo(np.float64).eps)
 # Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).
 _STEP = _EPS ** (1 / 3)
 _SWALLOWS = 1e-3 * _STEP / _EPS  # of such a value a step is few last digits
+_POLE = 1e3  # times the largest slope: more is none
+_DIGITS = 2.0**10  # last digits of a value, that a step has to be
 _SHORTER = 16.0  # by so much shorter a step tells a kink, where the sides still part, from a bend
 
 CENTRAL, COMPLEX = "central differences", "complex step"  # methods
@@ -98,9 +100,18 @@ def _along(
     with np.errstate(all="ignore"):  # at an infinity there is no slope, but NaN
         low, high, noise, kink = differences.sides(elements)
         value, method = (low + high) / 2, CENTRAL
+        hidden = np.isin(elements, [*differences.hidden])
         sharp = measure_complex_slopes(evaluate, graph, of, x, base, elements)
-        if sharp is not None and _same(sharp, value, noise, kink):
+        if sharp is not None and _same(sharp, value, noise, kink | hidden):
             value, method = np.where(kink, value, sharp), COMPLEX
+            # Differences that are too long, and can be no shorter, say nothing of the slope that a
+            # complex step sees; at a pole that is none but what its length makes it.
+            told = kink & (np.abs(sharp) <= _POLE * np.max(np.abs(value), initial=0.0))
+            told |= hidden
+            low = np.where(told, np.minimum(low, sharp), low)
+            high = np.where(told, np.maximum(high, sharp), high)
+        else:
+            noise = np.where(hidden, math.inf, noise)
     value, low, high, kink, noise = (
         _spread(part, elements, center.shape) for part in (value, low, high, kink, noise)
     )
@@ -121,6 +132,7 @@ class _Differences:
         self._evaluate, self._graph, self._of = evaluate, graph, of
         self._x, self._base = x, base
         self._middle = self._numbers(base)
+        self.hidden: set[int] = set()  # elements of which differences would not see a slope
 
     def sides(
         self, elements: Sequence[int]
@@ -139,11 +151,28 @@ class _Differences:
         if gap <= 1e-3 * steep + 256 * noise and not self._is_steep(steep, i):
             return low, high, noise, False
         ups, downs, more = self._slopes(i, 1 / _SHORTER)
-        if max(abs(ups), abs(downs)) > 4 * steep:  # a jump: the slope is what the step makes it
-            return min(low, 0.0), max(high, 0.0), noise, True
+        if max(abs(ups), abs(downs)) > 4 * steep:
+            settled = self._settled(i)
+            if settled is not None:
+                return settled
+            return min(low, 0.0), max(high, 0.0), noise, True  # a jump: the step makes the slope
         if gap > 256 * noise and abs(ups - downs) > gap / 2:
             return low, high, noise, True
         return min(ups, downs), max(ups, downs), more, False  # a bend: the shorter step is nearer
+
+    def _settled(self, i: int) -> tuple[float, float, float, bool] | None:
+        """The slope where a step is long beside what the function does, as softmax of -1e9: of the
+        longest shorter step at which it is one, as it was at the step before. None for a jump."""
+        least = _DIGITS * float(np.spacing(max(1.0, abs(self._base[self._x].item(i)))))
+        scale, before = 1 / _SHORTER**2, math.nan
+        while scale * self._step(i) > least:
+            up, down, noise = self._slopes(i, scale)
+            middle, slack = (up + down) / 2, 256 * noise
+            close = abs(up - down) <= 1e-4 * abs(middle) + slack
+            if close and abs(middle - before) <= 1e-3 * abs(middle) + slack < math.inf:
+                return min(up, down), max(up, down), noise, False
+            scale, before = scale / _SHORTER, middle  # of a jump the shorter step's is another
+        return None
 
     def _is_steep(self, slope: float, i: int) -> bool:
         """Whether one step changes the result by so much that there may be a jump."""
@@ -156,7 +185,14 @@ class _Differences:
         up, down = self._moved(i, h), self._moved(i, -h)
         noise = _EPS * max(_changed(self._middle, up), _changed(self._middle, down)) / h
         noise = 4 * noise if np.isfinite(noise) else math.inf
-        return _rise(self._middle, up) / h, _rise(down, self._middle) / h, noise
+        if _hides(self._middle, up, down):
+            self.hidden.add(i)
+        rise, fall = _rise(self._middle, up) / h, _rise(down, self._middle) / h
+        # A step that is few last digits of the value is itself rounded.
+        rounded = float(np.spacing(abs(self._base[self._x].item(i)))) / h
+        if np.isfinite(rise + fall) and np.isfinite(rounded):
+            noise += rounded * max(abs(rise), abs(fall))
+        return rise, fall, noise
 
     def _step(self, i: int) -> float:
         size: float = self._base[self._x].item(i)
@@ -172,6 +208,17 @@ class _Differences:
         values = evaluate_all(self._evaluate, self._graph, self._of, point)
         kinds = ((y, kind_of(y.dtype)) for y in values)
         return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
+
+
+def _hides(middle: Sequence[np.ndarray], *ends: Sequence[np.ndarray]) -> bool:
+    """Whether nothing moves, and something is infinite: what is added to an infinity shows in
+    nothing."""
+    infinite = any(bool(np.isinf(a).any()) for a in middle)
+    return infinite and all(
+        np.array_equal(a, b, equal_nan=True)
+        for end in ends
+        for a, b in zip(middle, end, strict=True)
+    )
 
 
 def _rise(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> float:

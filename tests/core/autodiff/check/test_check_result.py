@@ -184,6 +184,46 @@ def node(op_type: str, inputs: list[Any], **extra: Any) -> LocalCheck:
     return check
 
 
+def alone(op_type: str, inputs: list[np.ndarray], g: np.ndarray, **attrs: Any) -> LocalCheck:
+    """One node for a cotangent of its own, of float32 as its inputs are."""
+    build = GraphBuilder()
+    wide = [np.asarray(x, np.float32) for x in inputs]
+    holes = [build.placeholder(f"a{i}", DType.FLOAT32, x.shape) for i, x in enumerate(wide)]
+    made = build.one(op_type, *holes, name="y", **attrs)
+    arriving = {0: np.asarray(g, np.float32)}
+    check = check_operation(evaluate, made.op.operation, wide, arriving, GradientRequest(), {})
+    assert check is not None
+    return check
+
+
+@pytest.mark.parametrize("low", [-1e9, float(np.finfo(np.float32).min)])
+def test_a_step_that_is_long_beside_the_function_tells_no_mistake(low: float) -> None:
+    """A step of a value is in proportion to it; softmax changes within one."""
+    x = np.array([[low] * 3, [0.5, -0.25, 1.0]])
+    check = alone("Softmax", [x], np.array([[0.5, -1.0, 2.0], [0.3, 0.6, -0.4]]))
+    assert check.verdict in (Verdict.OK, Verdict.KINK)
+    numeric = check.numeric[0]
+    if low == -1e9:  # beyond, no step of a float64 is short enough, and a complex one is
+        assert numeric.value[0] == pytest.approx([0.0, -0.5, 0.5], abs=1e-4)
+    assert (numeric.low[0] <= [0.0, -0.4999, 0.5001]).all()
+    assert (numeric.high[0] >= [0.0, -0.5001, 0.4999]).all()
+
+
+def test_what_is_added_to_an_infinity_shows_in_nothing() -> None:
+    x, mask = np.array([0.3, 0.7]), np.array([0.0, -np.inf])
+    check = alone("AddV2", [x, mask], np.array([0.5, 0.25]))
+    assert check.verdict in (Verdict.OK, Verdict.KINK)
+
+
+def test_a_sum_of_what_cancels_is_rounded_on_the_way_back() -> None:
+    """The gradient of a bias before softmax: zero, but for roundings of float32."""
+    rng = np.random.default_rng(3)
+    g = rng.normal(size=(64, 2)).astype(np.float32)
+    g -= g.mean(0)
+    check = alone("BiasAdd", [np.zeros((64, 2)), np.zeros(2)], g)
+    assert check.findings[1].verdict in (Verdict.OK, Verdict.FLOAT32)
+
+
 def test_one_node_is_checked_in_every_input_and_twice() -> None:
     check = node("MatMul", [np.ones((2, 3)) * 0.3, np.ones((3, 2)) * 0.7], second_order=True)
     assert check.verdict is Verdict.OK
