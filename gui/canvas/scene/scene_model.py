@@ -16,6 +16,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import are_related
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.layout import layout_process
+from gradstep.core.persistent.spliced_mapping import copied
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene import box_placement, scope_folding
 from gradstep.gui.canvas.scene.foreseen_scene import foreseen_scene
@@ -130,7 +131,7 @@ class SceneModel(QObject):
             self._show_places(arrays, self._placed, before if related else None)
             return
         stay = self._stay(new, visible)
-        found = {} if stay else {**self._laid, **new.view.positions}
+        found = {} if stay else self._laid | copied(new.view.positions)
         found |= box_placement.of_renamed(names, visible, found)
         places = self._placed if stay else self._known(visible, found)
         if not places and not box_placement.is_small(visible):
@@ -195,7 +196,7 @@ class SceneModel(QObject):
 
     def places(self) -> dict[str, Point]:
         """The centre of everything, as the document stores it."""
-        positions = {**self._laid, **self.workspace.document.view.positions}
+        positions = self._laid | copied(self.workspace.document.view.positions)
         for box in self.arrays.visible.boxes:
             positions.setdefault(box.id, (0.0, 0.0))
         return self._storable(positions)
