@@ -264,6 +264,8 @@ def _arrange(old: Sequence[T], change: Rearranged[T]) -> Sequence[T]:
 def _arrange_entries(old: dict[str, T], change: Rearranged[tuple[str, T]]) -> dict[str, T]:
     """The same of the entries of a dictionary. It is copied as it lies where all that stays is in
     the order in which it was."""
+    if not change.runs:
+        return {}
     gone, come, done, taken = list[int](), list[tuple[int, str, T]](), 0, 0
     for start, kept, added in change.runs:
         if start < done:

@@ -173,20 +173,14 @@ class _Edit:
 
     @cached_property
     def _retyped(self) -> Sequence[int]:
-        """The places whose operations have outputs of other types, in order. All in C, along the
-        graph: it may be half of that."""
-        old, new = (source.inference.types.of.get for source in (self._made, self._now))
-        places = self._perhaps_retyped
-        names = [*map(self._names.__getitem__, places)]
-        called = {new: old for old, new in self.renamed.items()}.get
-        return [*compress(places, map(ne, map(old, map(called, names, names)), map(new, names)))]
-
-    @property
-    def _perhaps_retyped(self) -> Sequence[int]:
-        """The places of which it may be so, in order."""
+        """The places whose operations may have outputs of other types, in order. All in C, along
+        the graph: it may be half of that."""
         since, every = self._now.inference.since, range(self.kept)
         if since is None or since.before() is not self._made.graph:
-            return every
+            old, new = (source.inference.types.of.get for source in (self._made, self._now))
+            names = self._names
+            called = {new: old for old, new in self.renamed.items()}.get
+            return [*compress(every, map(ne, map(old, map(called, names, names)), map(new, names)))]
         if len(since.names) > FEW:
             return [*compress(every, map(since.names.__contains__, self._names))]
         places = map(self._now.graph.places.get, since.names)
