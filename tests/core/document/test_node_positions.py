@@ -44,12 +44,13 @@ def test_edits_of_many_places_are_as_edits_of_few(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         edit_as_large(patch)
-        before = held(first)
+        before = begun = held(first)
         for _ in range(data.draw(st.integers(1, 5))):
             now, expected = _edited(before, data)
             assert [*now.items()] == [*expected.items()]
             assert now == expected
             assert (before == now) is (dict(before.items()) == expected)
+            assert (begun == now) is (first == expected)
             known = find_relocated(before, now)
             if known is not None:
                 others, gone = known

@@ -185,9 +185,16 @@ def test_a_large_scene_is_made_in_parts(canvas: Any, monkeypatch: pytest.MonkeyP
     assert stage.is_behind
     assert "another" in stage.arrays.visible.box_of, "who asks has it"
     assert not stage.is_behind
+    is_of_document: list[bool] = []
+    stage.changed.connect(
+        lambda: is_of_document.append(stage._arrays.visible.source.graph is space.shown)
+    )
     commands.rename(space, "another", "third")
+    stage._go_on()
     commands.rename(space, "third", "fourth")  # the one before is made to its end first
+    assert is_of_document
     assert "fourth" in stage.arrays.visible.box_of
+    assert all(is_of_document)
     assert_as_made_anew(canvas, Outline())
 
 
@@ -200,3 +207,16 @@ def test_a_large_scene_is_there_soon_by_itself(
     commands.rename(space, [*space.document.graph.operations][-1], "other")
     qtbot.waitUntil(lambda: not stage.is_behind)
     assert "other" in stage._arrays.visible.box_of
+
+
+def test_what_follows_from_places_goes_along_where_nothing_moves(canvas: Any) -> None:
+    canvas.open("name_scopes")
+    space, before = canvas.space, canvas.view.arrays
+    assert before.extent
+    assert before.boxes_in(0, 0, 1, 1) is not None
+    name = next(name for name in space.document.graph.operations if "/" in name)
+    commands.rename(space, name, f"{name}_other")
+    now = canvas.view.arrays
+    assert now is not before
+    for kept in ("_box_sides", "_link_sides", "frames", "extent"):
+        assert now.__dict__.get(kept) is before.__dict__[kept], kept
