@@ -146,7 +146,7 @@ class Cards:
         labels, room = self._labels, width - INSET - 10
         if box.is_foreign:
             self._mark(painter)
-        scope = self._arrays.scope_of(number)  # its frame says it
+        scope = self._arrays.scopes[number]  # its frame says it
         of, kind = box.id.rstrip("/").removeprefix(f"{scope}/"), _kind(box)
         if box.stack:
             name, kind = self._stack_title(of, box, room / size)

@@ -26,7 +26,7 @@ PORT = 12.0  # least distance between ports
 _ID = attrgetter("id")
 # Found when asked for: of boxes in their places, with the links between them, with frames around.
 _OF_BOXES, _OF_LINKS = ("_box_sides", "standing"), ("_link_sides",)
-_OF_FRAMES = ("frames", "_measured", "_framed", "occupied")
+_OF_FRAMES = ("frames", "_measured", "scopes", "occupied")
 _OF_PLACES = (*_OF_BOXES, *_OF_LINKS, *_OF_FRAMES, "extent")
 OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
 
@@ -128,15 +128,16 @@ class SceneArrays:
         if framed and not stay and np.count_nonzero(self.rects != before.rects) <= MANY:
             self.__dict__["_measured"] = framing.measure(self.rects, before._measured)
 
-    def scope_of(self, box: int) -> str:
-        """The inmost scope with a frame that is around a box; "" for none."""
-        around = self.visible.surroundings[box]
-        return next((scope for scope in reversed(around) if scope in self._framed), "")
-
     @cached_property
-    def _framed(self) -> frozenset[str]:
-        """The scopes that have a frame."""
-        return frozenset(frame.scope for frame in self.frames if frame.scope)
+    def scopes(self) -> list[str]:
+        """Of each box the inmost scope whose frame is around it, "" for none."""
+        if self.base is not None:
+            return self.base.scopes
+        found = [""] * len(self)
+        for frame in self.frames:
+            for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():
+                found[number] = frame.scope
+        return found
 
     @cached_property
     def extent(self) -> tuple[float, float, float, float]:

@@ -175,7 +175,7 @@ def test_the_extent_of_nothing_and_of_frames() -> None:
     (frame,) = arrays.frames
     x, y, width, height = frame.rect
     assert arrays.extent == (x, y, x + width, y + height)
-    assert [arrays.scope_of(box) for box in (0, 1)] == ["s", "s"]
+    assert arrays.scopes == ["s", "s"]
 
 
 @given(scenes(), st.data())

@@ -213,10 +213,11 @@ def test_what_follows_from_places_goes_along_where_nothing_moves(canvas: Any) ->
     canvas.open("name_scopes")
     space, before = canvas.space, canvas.view.arrays
     assert before.extent
+    assert before.scopes
     assert before.boxes_in(0, 0, 1, 1) is not None
     name = next(name for name in space.document.graph.operations if "/" in name)
     commands.rename(space, name, f"{name}_other")
     now = canvas.view.arrays
     assert now is not before
-    for kept in ("_box_sides", "_link_sides", "frames", "extent"):
+    for kept in ("_box_sides", "_link_sides", "frames", "scopes", "extent"):
         assert now.__dict__.get(kept) is before.__dict__[kept], kept
