@@ -13,6 +13,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.convert_to_py_func import to_pyfunc
 from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
+from gradstep.core.document.node_positions import moved
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.document.packed_rows import used_rows
 from gradstep.core.document.placeholder_substitution import with_placeholders
@@ -207,7 +208,7 @@ def duplicate_operations(
     places = document.view.positions
     scopes = scopes_of_copies(copies)
     boxes = {**copies, **{f"{old}/": f"{new}/" for old, new in scopes.items()}}
-    moved = {
+    beside = {
         new: (places[old][0] + offset[0], places[old][1] + offset[1])
         for old, new in boxes.items()
         if old in places
@@ -218,7 +219,7 @@ def duplicate_operations(
         graph=graph,
         feeds={**document.feeds, **feeds},
         initial={**document.initial, **initial},
-        view=View({**places, **moved}, document.view.collapsed | collapsed),
+        view=View(moved(places, beside), document.view.collapsed | collapsed),
     )
     return document, copies
 
@@ -267,7 +268,7 @@ def set_note(document: Document, title: str, note: str, claim: str, truth: str) 
 
 
 def _with_positions(document: Document, positions: Mapping[str, Point]) -> Document:
-    places = {**document.view.positions, **positions}
+    places = moved(document.view.positions, positions)
     return replace(document, view=replace(document.view, positions=places))
 
 

@@ -17,6 +17,7 @@ from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.document.kept_branch import relabel_branch
+from gradstep.core.document.node_positions import Positions, renamed
 from gradstep.core.document.queue_threads import relabel_thread
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.graph.other_keys import with_other_keys
@@ -36,7 +37,7 @@ def rename_node(
     """Everything outside the graph, with operation names put through `name_of`, and those of
     scopes through `scope_of`. names: the only ones that become others, if it is known."""
     request, view, breakpoints = document.request, document.view, document.breakpoints
-    places = _rekeyed(view.positions, lambda k: _place_of(k, name_of, scope_of), names)
+    places = _replaced(view.positions, lambda k: _place_of(k, name_of, scope_of), names)
     collapsed = _kept(view.collapsed, frozenset(map(scope_of, view.collapsed)))
     made = dict[str, Any](
         request=_relabelled_request(request, name_of, scope_of, names),
@@ -73,6 +74,13 @@ def _rekeyed(mapping: Mapping[str, _T], key_of: Names, names: Collection[str]) -
     if mapping.keys().isdisjoint(names):
         return mapping
     return with_other_keys(mapping, {name: key_of(name) for name in names if name in mapping})
+
+
+def _replaced(positions: Positions, key_of: Names, names: Collection[str]) -> Positions:
+    """The same of where nodes stand."""
+    if not names or positions.keys().isdisjoint(names):
+        return _rekeyed(positions, key_of, names)
+    return renamed(positions, {name: key_of(name) for name in names if name in positions})
 
 
 def _renamed(

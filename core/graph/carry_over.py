@@ -18,6 +18,7 @@ from weakref import ref as weak
 from gradstep.core.graph.changes import Changes, alike, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
 from gradstep.core.persistent.edited_columns import NOT_AT_ALL, Exchange
+from gradstep.core.persistent.overlaid_mapping import overlaid
 from gradstep.core.persistent.sequence_places import exchanged_places
 from gradstep.core.persistent.shifted_places import shift_places
 from gradstep.core.persistent.spliced_mapping import copied
@@ -239,14 +240,18 @@ def _needs(op: Operation) -> tuple[object, object]:
 
 def _lowered_after(
     graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
-) -> frozenset[str] | None:
+) -> Mapping[str, None] | None:
     """`Graph.lowered`; None where two names differ in their letters' case alone."""
     lowered = before.lowered
     if not (changes.added or changes.removed):
         return lowered
     if len(lowered) < len(before):
         return None
-    return (lowered - {*map(str.lower, changes.removed)}).union(map(str.lower, changes.added))
+    found = overlaid(lowered)
+    for name in changes.removed:
+        del found[name.lower()]
+    found.update(dict.fromkeys(map(str.lower, changes.added)))
+    return found
 
 
 def _control_outputs_after(

@@ -329,9 +329,9 @@ class Graph:
         return frozenset(op.name for op in compress(self, map(_ORIGIN, self)))
 
     @cached_property
-    def lowered(self) -> frozenset[str]:
-        """The names of all operations in small letters."""
-        return frozenset(map(str.lower, self.operations))
+    def lowered(self) -> Mapping[str, None]:
+        """By the names of all operations in small letters."""
+        return dict.fromkeys(map(str.lower, self.operations))
 
     @cached_property
     def wishes(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gradstep.core.persistent.arranged_mapping import ArrangedMapping, overlaid_unordered
 from gradstep.core.persistent.joined_sequence import Joined, in_parts, joined
+from gradstep.core.persistent.overlaid_mapping import look_up
 from gradstep.core.persistent.shifted_places import shift_places
 
 K = TypeVar("K")
@@ -181,6 +182,21 @@ class Table(ArrangedMapping[K, V]):
     def values(self) -> ValuesView[V]:
         return _Held(self)
 
+    def __eq__(self, other: object) -> bool:
+        """As of any mapping, whatever their orders; in C, and of what one is known to have
+        otherwise than the other no more is looked at."""
+        if not isinstance(other, Mapping) or len(self) != len(other):
+            return self is other
+        if isinstance(other, Table):
+            others = other_keys(other, self)
+            if others is not None:
+                return all(k in self and k in other and self[k] == other[k] for k in others)
+            if self.order == other.order:
+                return self.held == other.held
+        keys = [*other]
+        there = look_up(self.entries, keys) == [*other.values()]
+        return there and all(map(self.__contains__, keys))
+
     def edited(
         self, gone: Collection[K], come: Sequence[tuple[int, K, V]], others: Mapping[K, V]
     ) -> Table[K, V]:
@@ -189,7 +205,6 @@ class Table(ArrangedMapping[K, V]):
         places = self.order.places
         went = sorted(map(places.__getitem__, gone)) if gone else []
         changed = [(places[key], value) for key, value in others.items()]
-        self.held.number()
         rows = sorted([*((at, value) for at, _, value in come), *changed], key=_AT)
         keys = self.order.edited(went, [(at, key) for at, key, _ in come])
         held = self.held.edited([*went, *map(_AT, changed)], rows)
@@ -209,11 +224,16 @@ class _Held(ValuesView[V]):
 
 def other_keys(before: Mapping[K, V], now: Mapping[K, V]) -> set[K] | None:
     """The keys that only one of two mappings has, and those that have other values; None where that
-    is not known."""
+    is not known: neither was made of the other by one edit."""
     if before is now:
         return set()
     if not isinstance(before, Table) or not isinstance(now, Table):
         return None
+    found = _other_keys(before, now)
+    return _other_keys(now, before) if found is None else found
+
+
+def _other_keys(before: Table[K, V], now: Table[K, V]) -> set[K] | None:
     keys, held = difference(before.order, now.order), difference(before.held, now.held)
     if keys is None or held is None:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from gradstep.core.persistent.arranged_mapping import ArrangedMapping
 from gradstep.core.persistent.overlaid_mapping import OverlaidMapping
 
 K = TypeVar("K")
@@ -16,7 +17,7 @@ _MERGED = 6  # entries are copied, with their hashes, in the time of one that is
 def copied(entries: Mapping[K, V]) -> dict[K, V]:
     """The same entries in another dictionary. One that something was taken out of is copied as it
     lies: to make a `dict` of it would take seven times as long."""
-    if type(entries) is dict or isinstance(entries, OverlaidMapping):
+    if type(entries) is dict or isinstance(entries, OverlaidMapping | ArrangedMapping):
         return entries.copy()
     return dict(entries)
 

@@ -26,6 +26,8 @@ from gradstep.core.protocol.message_parts import (
 
 T = TypeVar("T")
 Entry = tuple[str, str]
+_FEW = 64  # runs, of which each is cut out of a long list by itself
+_SHORT = 1024  # entries of a run that are copied
 HELD = 2  # so many of the programs that were told last may be the base of a change
 
 
@@ -199,15 +201,15 @@ def _rearranged(
     first, last = common_ends(old, new)
     if first == len(old) == len(new):
         return None
-    there, here = old[first : len(old) - last], new[first : len(new) - last]
+    there, here = (tuple(each[first : len(each) - last]) for each in (old, new))
     runs = [[0, first, 0]]
     wanted, keys = {*map(key, here)}, [*map(key, there)]  # who has lost many keeps few
     kept = map(wanted.__contains__, keys)
-    places = dict(compress(zip(keys, count(first), strict=False), kept))
+    places = dict(compress(zip(keys, count(), strict=False), kept))
     added = []
-    for entry in here:
-        place = places.get(key(entry))
-        if place is None or not _alike(old[place], entry):
+    for entry, found in zip(here, map(places.get, map(key, here)), strict=True):
+        place = None if found is None or not _alike(there[found], entry) else first + found
+        if place is None:
             runs[-1][2] += 1
             added.append(entry)
         elif not runs[-1][2] and place == runs[-1][0] + runs[-1][1]:
@@ -244,16 +246,26 @@ def _exchanged(
 
 
 def _arrange(old: Sequence[T], change: Rearranged[T]) -> Sequence[T]:
-    stretches, taken = list[Sequence[T]](), 0
+    """Of a long list long runs are shared; short ones, of which there may be thousands, are copied
+    one behind the other."""
+    flat = tuple(old) if len(change.runs) > _FEW else None
+    stretches, near, taken = list[Sequence[T]](), list[T](), 0
     for start, kept, added in change.runs:
-        stretches += old[start : start + kept], change.new[taken : taken + added]
+        if flat is None or kept > _SHORT:
+            stretches += near, old[start : start + kept]
+            near = []
+        else:
+            near += flat[start : start + kept]
+        near += change.new[taken : taken + added]
         taken += added
-    return arranged(stretches)
+    return arranged([*stretches, near])
 
 
 def _arrange_entries(old: dict[str, T], change: Rearranged[tuple[str, T]]) -> dict[str, T]:
     """The same of the entries of a dictionary. It is copied as it lies where all that stays is in
     the order in which it was."""
+    if not change.runs:
+        return {}
     gone, come, done, taken = list[int](), list[tuple[int, str, T]](), 0, 0
     for start, kept, added in change.runs:
         if start < done:

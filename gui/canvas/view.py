@@ -188,6 +188,8 @@ class GraphView(QGraphicsView):
             text = tooltips.text(self.stage, self.pointer.hit(event.pos()))
             show_tip(event.globalPos(), text, self.viewport())
             return True
+        if event.type() is QEvent.Type.Paint:
+            self.stage.finish()  # nothing moves while it is painted
         if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
             self.pointed.emit(event.type() is QEvent.Type.Enter)
             if event.type() is QEvent.Type.Leave:
@@ -314,7 +316,9 @@ class GraphView(QGraphicsView):
             self._facts_waiting.emit()
 
     def _show_waiting_facts(self) -> None:
-        if not self.workspace.debugger.is_telling:
+        if self.stage.is_behind:
+            self._facts_wait = False  # they are shown with what is being made
+        elif not self.workspace.debugger.is_telling:
             self._take_in_facts()
 
     def _take_in_facts(self) -> None:

@@ -62,6 +62,11 @@ class ProgramIndex:
         self._earlier: tuple[dict[str, Made], ...] = ()  # the newest first
         if before is not None and program is not None:
             self._earlier = (before._made, *before._earlier)[:EARLIER]
+            # What is of the very same entries is there for the next one, too, who asks or not.
+            own = program.steps, program.edges
+            for made in reversed(self._earlier):
+                kept = {what: m for what, m in made.items() if any(m.entries is x for x in own)}
+                self._made.update(kept)
 
     @cached_property
     def steps(self) -> AmendedDict[str, StepInfo]:

@@ -132,6 +132,7 @@ class Workspace(QObject):
     """
 
     document_opened = Signal()  # another document, or none; document_changed was sent before
+    document_changing = Signal()  # to another one, at once: all still is as it was
     document_changed = Signal(object)  # gradstep.core.graph.changes.Changes
     renamed = Signal(object, object)  # old name -> new name, the document before; then it changes
     file_changed = Signal()  # path, saved or not, trusted or not
@@ -558,6 +559,7 @@ class Workspace(QObject):
     def _replace(
         self, document: Document, path: Path | None, inference: Inference, is_open: bool
     ) -> None:
+        self.document_changing.emit()
         gone, came = frozenset(self.document.graph.operations), frozenset(document.graph.operations)
         self.undo_stack.clear()
         self.document, self.path, self.is_open = document, path, is_open
@@ -581,6 +583,7 @@ class Workspace(QObject):
         back: Selection = ((), None),
     ) -> None:
         """An edit, its undo or its redo; see `Edit`."""
+        self.document_changing.emit()
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
             self._read_graph(infer_fed(document))

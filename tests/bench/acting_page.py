@@ -63,20 +63,18 @@ NOTES: Mapping[str, str] = {
     "painting anew what is in view.",
 }
 _CONTINUED = (
-    "Document, scene and outline go on from those before in one go, which compares and copies what "
-    "is in the order of all operations."
+    "What is known of the document's graph goes on from before in one go, which copies tables of "
+    "all operations, and so does what the engine answers; the scene is made in parts."
 )
-_SCENE = "The scene is made in one go: boxes, links and where they run, of all that is open."
 # Why the window is deaf for longer than it is to be.
 DEAF_NOTES: Mapping[str, str] = {
     "open: first picture": "The outline's rows by role come in one go.",
     "open: all scopes": "The overview is painted in one go.",
     "edit: stop": _CONTINUED,
     "edit: attribute": _CONTINUED,
-    "edit: rename": _SCENE,
-    "undo: rename": _SCENE,
-    "edit: wire unplugged": "All that is behind the wire loses its types, and then the scene is "
-    "made in one go.",
+    "edit: rename": _CONTINUED,
+    "undo: rename": _CONTINUED,
+    "edit: wire unplugged": "All that is behind the wire loses its types in one go.",
     "undo: wire unplugged": "What comes back is compared with what there was in one go.",
 }
 Costs = Mapping[int, Mapping[str, Mapping[str, float]]]  # size -> action -> seconds

@@ -32,7 +32,7 @@ from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.followed_program import FollowedProgram
 from gradstep.core.io.open_document import read
 from gradstep.core.protocol import messages as m
-from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.framing import Buffer, plain
 from tests.bench import training_graph
 from tests.bench.choices import say
 from tests.bench.sized import answer, parser_of
@@ -81,7 +81,7 @@ class Sides:
         (reply, received), working = _timed(
             lambda: self.service.handle(request, [*map(bytes, sent)])
         )
-        answer, encoding = _timed(lambda: msgspec.msgpack.encode(reply))
+        answer, encoding = _timed(lambda: msgspec.msgpack.encode(reply, enc_hook=plain))
         _, reading = _timed(lambda: self._understand(answer, type(reply)))
         seconds = asking + reading, working + encoding
         sizes = (len(asked) + _size(sent), len(answer) + _size(received))

@@ -91,6 +91,7 @@ class MergedVjps:
         places = table.order.places
         come += [(places[old], *row) for old, row in called.items()]
         others = {key: value for key, value in others.items() if key not in called}
+        table.held.number()  # who tells of the gradients asks where some are held
         return table.edited({*gone, *called}, sorted(come, key=_PLACE), others)
 
     def _places(

@@ -11,6 +11,7 @@ from gradstep.core.engine.plan.steps import TAKE_EMPTY, storage_name
 from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation
 from gradstep.core.ops.declare.table import find
+from gradstep.core.persistent.arranged_mapping import look_up_all
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,7 +56,8 @@ def _as_last(graph: Graph, init: str) -> InitRun | None:
     known = None if before is None else _known.get(before)
     if before is None or known is None or known.init != init:
         return None
-    there = (map(each.operations.get, known.needs) for each in (before, graph))
+    needs = [*known.needs]
+    there = (look_up_all(each.operations, needs) for each in (before, graph))
     return known if all(map(is_, *there)) else None
 
 

@@ -34,7 +34,7 @@ class PartResolver(Resolver):
             return False
         names, step_of = needed.names, whole.step_of
         places = [place for place in map(step_of.get, names) if place is not None]
-        steps = [*map(whole.steps.__getitem__, places)]
+        steps = [*map(tuple(whole.steps).__getitem__, places)]
         same = len(steps) == len(names) and all(map(lt, places, places[1:]))
         if not same or not all(map(is_, map(_OPERATION, steps), needed.operations)):
             return False

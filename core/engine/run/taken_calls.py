@@ -59,8 +59,11 @@ class TakenCalls:
         known = dict(zip(self._steps[old], self._calls[old], strict=True))
         middle = map(known.get, plan.steps[new])
         calls: list[Any] = [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
-        lacking = [*compress(count(), map(is_, calls, repeat(None)))]
-        made = [make(plan.steps[place]) for place in lacking]
+        is_lacking = [*map(is_, calls, repeat(None))]
+        lacking, made = (
+            [*compress(count(), is_lacking)],
+            [*map(make, compress(plan.steps, is_lacking))],
+        )
         for place, each in zip(lacking, made, strict=True):
             calls[place] = each
         return in_parts(calls), made

@@ -15,6 +15,7 @@ from msgspec import field
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
+from gradstep.core.document.node_positions import find_relocated, held
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import find_moved, known_changes, remember_edit
 from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
@@ -329,8 +330,14 @@ def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     if old is new:
         return {}
-    others = find_others(old, new)
-    return {n: new[n] for n in others if n not in old or not _same(old[n], new[n])}
+    return _others_of(old, new, find_others(old, new))
+
+
+def _others_of(
+    old: Mapping[str, Any], new: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Any]:
+    """Of these entries those that are others in a file."""
+    return {n: new[n] for n in names if n not in old or not _same(old[n], new[n])}
 
 
 def _gone(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -362,8 +369,12 @@ def _placed(before: View, after: View) -> tuple[dict[str, Point], list[str]]:
     """Nodes that stand elsewhere now, and those that stand nowhere; a file holds no position that
     is not a number."""
     old, new = before.positions, after.positions
-    moved = _changed(old, new)
-    nowhere = [*_gone(old, new), *(n for n in moved if not _is_place(new[n]) and n in old)]
+    known = find_relocated(old, new)
+    if known is None:
+        moved, gone = _changed(old, new), _gone(old, new)
+    else:
+        moved, gone = _others_of(old, new, known[0]), known[1]
+    nowhere = [*gone, *(n for n in moved if not _is_place(new[n]) and n in old)]
     placed = {name: place for name, place in moved.items() if _is_place(place)}
     return placed, [name for name in nowhere if _is_place(old[name])]
 
@@ -378,7 +389,7 @@ def _view(before: View, record: DifferenceRecord, news: View) -> View:
     if not (gone or news.positions or folded):
         return before
     return View(
-        _merged(before.positions, gone, news.positions),
+        held(_merged(before.positions, gone, news.positions)),
         news.collapsed if folded else before.collapsed,
     )
 

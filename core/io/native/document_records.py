@@ -14,6 +14,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.document.kept_branch import require_tree
+from gradstep.core.document.node_positions import held
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.native import file_schema, tensor_json
@@ -132,7 +133,7 @@ def put_together(
         functions=read_base64(record.functions),
         recorded=read_recorded(record.recorded, members),
         branches=branches,
-        view=View(positions=dict(view.positions), collapsed=frozenset(view.collapsed)),
+        view=View(positions=held(dict(view.positions)), collapsed=frozenset(view.collapsed)),
     )
 
 

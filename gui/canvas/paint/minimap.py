@@ -118,6 +118,8 @@ class Minimap(QWidget):
             self._said = None
             self._forget()
             return
+        if self._stage.is_behind:
+            return  # it says so when that is there
         before, self._said = self._said, self._say()
         if not self._is_up_to_date:
             self._forget()

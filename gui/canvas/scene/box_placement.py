@@ -15,6 +15,7 @@ from gradstep.core.graph.model import Graph
 from gradstep.core.layout import box_diagram as layout_boxes
 from gradstep.core.layout.layout_engines import SMALL, layout
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
+from gradstep.core.persistent.edited_columns import other_keys
 from gradstep.core.persistent.sequence_places import changed_places
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, box_id
@@ -29,7 +30,7 @@ NOWHERE: Mapping[str, Point] = MappingProxyType({})
 def known(visible: VisibleGraph, positions: Mapping[str, Point]) -> dict[str, Point]:
     """Centres that the document has; a collapsed scope stands amid its operations."""
     ids = [*map(_ID, visible.boxes)]
-    if positions.keys() >= visible.number.keys():
+    if all(map(positions.__contains__, visible.number)):
         return dict(zip(ids, map(positions.__getitem__, ids), strict=True))
     found: dict[str, Point] = {}
     for box in visible.boxes:
@@ -72,6 +73,14 @@ def moves_none(
     otherwise now under its name then."""
     if given is before:
         return not any(new in given for new in names.values())
+    others = other_keys(before, given)
+    if others is not None:
+        there = {old: new for old, new in names.items() if old in before}
+        keep = (
+            old not in given and new not in before and given.get(new) == before[old]
+            for old, new in there.items()
+        )
+        return others == {*there, *there.values()} and all(keep)
     keys, old_keys = [*given], [*before]
     places = changed_places(old_keys, keys)
     if places is None or [*given.values()] != [*before.values()]:

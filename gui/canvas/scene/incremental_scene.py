@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress, islice, repeat
@@ -24,21 +24,25 @@ from gradstep.gui.canvas.scene.visible_graph import (
     single_links,
 )
 
+Found = tuple[VisibleGraph, Source] | None
 
-def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
+
+def revising(before: VisibleGraph, made: Source, now: Source) -> Generator[None, None, Found]:
     """As VisibleGraph.of what `now` says, and that with all that is known of it; `before` itself,
     where nothing that is visible differs. None where all has to be made anew: boxes have other
     numbers now, wires found or lost their source, or most is another graph. made: what `before` is
-    a graph of."""
+    a graph of. In parts, between which others may have their turn."""
     if made.collapsed != now.collapsed:
         return None
     edit = _Edit(before, made, now)
     if edit.is_large or not made.whole or now.graph.readers[1]:
         return None
-    return _of_boxes(before, edit, now) if made.collapsed else _of_operations(before, edit, now)
+    if made.collapsed:
+        return _of_boxes(before, edit, now)
+    return (yield from _of_operations(before, edit, now))
 
 
-def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> tuple[VisibleGraph, Source] | None:
+def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> Found:
     """Where some scopes are boxes: as long as no wire runs elsewhere."""
     if not edit.keeps_wires:
         return None
@@ -56,16 +60,16 @@ def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> tuple[VisibleGr
     return (before, now) if same and edit.path.wires == before.on_path else None
 
 
-def _of_operations(
-    before: VisibleGraph, edit: _Edit, now: Source
-) -> tuple[VisibleGraph, Source] | None:
+def _of_operations(before: VisibleGraph, edit: _Edit, now: Source) -> Generator[None, None, Found]:
     if not edit.keeps_numbers:
         return None
     now = replace(now, path=edit.path, whole=True)
+    yield
     links, boxes = edit.links(), [*before.boxes[: edit.kept]]
     make = Boxes(now.graph, now.inference, now.request, now.passed)
     boxes += map(make.box, edit.operations[edit.kept :])
     changed = []
+    yield
     for i in edit.list_changed():
         box = make.box(edit.operations[i])
         if box != boxes[i]:
@@ -173,20 +177,14 @@ class _Edit:
 
     @cached_property
     def _retyped(self) -> Sequence[int]:
-        """The places whose operations have outputs of other types, in order. All in C, along the
-        graph: it may be half of that."""
-        old, new = (source.inference.types.of.get for source in (self._made, self._now))
-        places = self._perhaps_retyped
-        names = [*map(self._names.__getitem__, places)]
-        called = {new: old for old, new in self.renamed.items()}.get
-        return [*compress(places, map(ne, map(old, map(called, names, names)), map(new, names)))]
-
-    @property
-    def _perhaps_retyped(self) -> Sequence[int]:
-        """The places of which it may be so, in order."""
+        """The places whose operations may have outputs of other types, in order. All in C, along
+        the graph: it may be half of that."""
         since, every = self._now.inference.since, range(self.kept)
         if since is None or since.before() is not self._made.graph:
-            return every
+            old, new = (source.inference.types.of.get for source in (self._made, self._now))
+            names = self._names
+            called = {new: old for old, new in self.renamed.items()}.get
+            return [*compress(every, map(ne, map(old, map(called, names, names)), map(new, names)))]
         if len(since.names) > FEW:
             return [*compress(every, map(since.names.__contains__, self._names))]
         places = map(self._now.graph.places.get, since.names)

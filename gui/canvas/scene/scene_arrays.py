@@ -24,10 +24,14 @@ PADDING = 8.0
 FRAME_TITLE = 22.0  # of a frame, in its upper edge
 PORT = 12.0  # least distance between ports
 _ID = attrgetter("id")
-_OF_PLACES = ("frames", "_measured", "scopes", "extent", "occupied")  # found when asked for
+# Found when asked for: of boxes in their places, with the links between them, with frames around.
+_OF_BOXES, _OF_LINKS = ("_box_sides", "standing"), ("_link_sides",)
+_OF_FRAMES = ("frames", "_measured", "scopes", "occupied")
+_OF_PLACES = (*_OF_BOXES, *_OF_LINKS, *_OF_FRAMES, "extent")
 OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
 
 Point = tuple[float, float]
+_Sides = tuple[np.ndarray, ...]  # left, top, right, bottom
 
 
 def heights(visible: VisibleGraph) -> np.ndarray:
@@ -74,7 +78,7 @@ class SceneArrays:
             middles = _middles(visible, centres, before)
         if before is not None and before.base is None and _stand_alike(visible, middles, before):
             found = cls(visible, before.rects, before.routes, None, raised, centres, middles)
-            found._keep_frames(before)
+            found._keep(before)
             return found
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
@@ -82,7 +86,7 @@ class SceneArrays:
         routes = rerouted(visible, rects, partial(_link_ports, visible, rects), before)
         found = cls(visible, rects, routes, None, raised, centres, middles)
         if before is not None and before.base is None:
-            found._keep_frames(before)
+            found._keep(before)
         return found
 
     def __len__(self) -> int:
@@ -111,14 +115,17 @@ class SceneArrays:
     def _measured(self) -> Measured:
         return self.visible.framing.measure(self.rects)
 
-    def _keep_frames(self, before: SceneArrays) -> None:
-        """Those of a scene whose boxes stand in the same scopes, mostly in the same places."""
+    def _keep(self, before: SceneArrays) -> None:
+        """What follows from where boxes and links are, of a scene that has them in the same places;
+        and frames, of one whose boxes stand in the same scopes."""
         known, framing = before.__dict__, self.visible.framing
-        if framing is not before.visible.framing or "_measured" not in known:
-            return
-        if "frames" in known and np.array_equal(self.rects, before.rects):
-            self.__dict__.update(frames=before.frames, _measured=before._measured)
-        elif np.count_nonzero(self.rects != before.rects) <= MANY:
+        stay = self.rects is before.rects or np.array_equal(self.rects, before.rects)
+        framed = framing is before.visible.framing and "_measured" in known
+        kept = [*(_OF_BOXES if stay else ()), *(_OF_FRAMES if stay and framed else ())]
+        if self.routes is before.routes:
+            kept += (*_OF_LINKS, *(("extent",) if stay and framed else ()))
+        self.__dict__.update({name: known[name] for name in kept if name in known})
+        if framed and not stay and np.count_nonzero(self.rects != before.rects) <= MANY:
             self.__dict__["_measured"] = framing.measure(self.rects, before._measured)
 
     @cached_property
@@ -138,26 +145,20 @@ class SceneArrays:
         nothing."""
         if not len(self):
             return (0.0, 0.0, 1.0, 1.0)
-        x, y, width, height = np.concatenate(
-            [self.rects, *([frame.rect] for frame in self.frames)]
-        ).T  # one by one: NumPy is slow at rows of two
-        left, top, right, bottom = self.routes.bounds.T
-        return (
-            float(left.min(initial=x.min())),
-            float(top.min(initial=y.min())),
-            float(right.max(initial=(x + width).max())),
-            float(bottom.max(initial=(y + height).max())),
-        )
+        x, y, width, height = np.array([frame.rect for frame in self.frames]).reshape(-1, 4).T
+        frames = x, y, x + width, y + height
+        sides = [*zip(self._sides, self._sides_of_links, frames, strict=True)]
+        least = [min(float(each.min(initial=np.inf)) for each in side) for side in sides[:2]]
+        most = [max(float(each.max(initial=-np.inf)) for each in side) for side in sides[2:]]
+        return (least[0], least[1], most[0], most[1])
 
     @cached_property
     def standing(self) -> tuple[float, float, float, float]:
         """Left, top, right, bottom of all boxes alone; a unit square when there are none."""
         if not len(self):
             return (0.0, 0.0, 1.0, 1.0)
-        x, y, width, height = self.rects.T
-        ends = x.min(), y.min(), (x + width).max(), (y + height).max()
-        left, top, right, bottom = map(float, ends)
-        return left, top, right, bottom
+        x, y, right, bottom = self._sides
+        return float(x.min()), float(y.min()), float(right.max()), float(bottom.max())
 
     def from_below(self, boxes: np.ndarray) -> np.ndarray:
         """int64[k]: the numbers of boxes (bool[n]), the lowest first."""
@@ -179,20 +180,30 @@ class SceneArrays:
 
     def boxes_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[n]: boxes that touch a rectangle."""
-        r = self.rects
-        return np.asarray(
-            (r[:, 0] <= right)
-            & (r[:, 1] <= bottom)
-            & (r[:, 0] + r[:, 2] >= left)
-            & (r[:, 1] + r[:, 3] >= top)
-        )
+        return _touching(self._sides, (left, top, right, bottom))
 
     def links_in(self, left: float, top: float, right: float, bottom: float) -> np.ndarray:
         """bool[m]: links whose bounds touch a rectangle."""
-        b = self.routes.bounds
-        return np.asarray(
-            (b[:, 0] <= right) & (b[:, 1] <= bottom) & (b[:, 2] >= left) & (b[:, 3] >= top)
-        )
+        return _touching(self._sides_of_links, (left, top, right, bottom))
+
+    @property
+    def _sides(self) -> _Sides:
+        """Left, top, right and bottom of each box."""
+        return _box_sides(self.rects) if self.base is not None else self._box_sides
+
+    @property
+    def _sides_of_links(self) -> _Sides:
+        """The same of links."""
+        return tuple(self.routes.bounds.T) if self.base is not None else self._link_sides
+
+    @cached_property
+    def _box_sides(self) -> _Sides:
+        """Each in one piece of memory: they are asked for many times, and all gone through."""
+        return tuple(map(np.ascontiguousarray, _box_sides(self.rects)))
+
+    @cached_property
+    def _link_sides(self) -> _Sides:
+        return tuple(np.ascontiguousarray(self.routes.bounds.T))
 
     def links_of(self, boxes: np.ndarray) -> np.ndarray:
         """bool[m]: links with an end in `boxes` (bool[n])."""
@@ -227,6 +238,20 @@ class SceneArrays:
     def _port(self, box: int, index: int, side: int) -> Point:
         place = _ports(self.visible, self.rects, np.array([box]), np.array([index]), side)
         return (float(place[0, 0]), float(place[0, 1]))
+
+
+def _box_sides(rects: np.ndarray) -> _Sides:
+    """Left, top, right and bottom; rects: float64[n, 4]."""
+    x, y, width, height = rects.T
+    return x, y, x + width, y + height
+
+
+def _touching(sides: _Sides, rect: tuple[float, float, float, float]) -> np.ndarray:
+    """bool[n]: what touches a rectangle, of which these are left, top, right and bottom."""
+    left, top, right, bottom = rect
+    return np.asarray(
+        (sides[0] <= right) & (sides[1] <= bottom) & (sides[2] >= left) & (sides[3] >= top)
+    )
 
 
 def _middles(

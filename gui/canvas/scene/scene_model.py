@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import filterfalse
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, QTimer, Signal
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
@@ -16,11 +16,12 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import are_related
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.layout import layout_process
+from gradstep.core.persistent.spliced_mapping import copied
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene import box_placement, scope_folding
 from gradstep.gui.canvas.scene.foreseen_scene import foreseen_scene
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
-from gradstep.gui.canvas.scene.incremental_scene import revised
+from gradstep.gui.canvas.scene.incremental_scene import revising
 from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import EMPTY, Point, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePictures
@@ -28,6 +29,8 @@ from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
 
+LARGE = 20_000  # boxes, from which on a scene is made in parts
+_DONE = object()  # of parts there are no more
 EARLIER = 4  # scenes that undoing may lead back to, and redoing forth
 MANY = 64  # boxes; of more it is not asked whether they are covered
 
@@ -49,7 +52,9 @@ class Shown(NamedTuple):
 
 
 class SceneModel(QObject):
-    """Follows the workspace. `arrays` and `facts` are replaced, never changed."""
+    """Follows the workspace. `arrays` and `facts` are replaced, never changed. After an edit of a
+    large graph they are made in parts, between which the window looks at what the user does; who
+    asks for them meanwhile has the rest made at once."""
 
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
@@ -59,8 +64,13 @@ class SceneModel(QObject):
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
         self.workspace = workspace
-        self.arrays = EMPTY
-        self.facts = OverlayState(workspace, EMPTY.visible)
+        self._arrays = EMPTY
+        self._facts = OverlayState(workspace, EMPTY.visible)
+        self._parts: Iterator[None] | None = None  # of what is still to be made
+        self._goes_on = False  # one of them is being made
+        self._raises = False  # then what is selected is raised
+        self._next_part = QTimer(self, singleShot=True, interval=0)
+        self._next_part.timeout.connect(self._go_on)
         self.pictures = ValuePictures(workspace, self)
         self.pictures.changed.connect(self._new_facts)
         self._awaited: Source | None = None  # what of is to be seen as soon as it has places
@@ -76,6 +86,7 @@ class SceneModel(QObject):
         self._shown: list[Shown] = []
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
+        workspace.document_changing.connect(self.finish)
         workspace.document_changed.connect(self.rebuild)
         workspace.stacks.toggled.connect(self._restack)
         workspace.selection_changed.connect(self._raise_selected)
@@ -90,6 +101,23 @@ class SceneModel(QObject):
         workspace.profiler.changed.connect(self._note_profile)
         workspace.compared.connect(self._note_profile)
         self.rebuild()
+
+    @property
+    def arrays(self) -> SceneArrays:
+        """Where everything is."""
+        self.finish()
+        return self._arrays
+
+    @property
+    def facts(self) -> OverlayState:
+        """What is said about it."""
+        self.finish()
+        return self._facts
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the scene of the last edit is still being made."""
+        return self._parts is not None
 
     @property
     def laying_out(self) -> bool:
@@ -107,16 +135,49 @@ class SceneModel(QObject):
 
     def rebuild(self, changes: object = None) -> None:
         """Read the document again."""
-        old, new, before = self._document, self.workspace.document, self.arrays
+        self.finish()
+        related = are_related(self._document.graph, self.workspace.document.graph)
+        self._parts = self._rebuilt(related)
+        if related and len(self._arrays) >= LARGE:
+            self._next_part.start()
+        else:
+            self.finish()
+
+    def finish(self) -> None:
+        """Make what is still to be made of the scene, now."""
+        while self._parts is not None and not self._goes_on:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Make the next part of it."""
+        parts = self._parts
+        if parts is None or self._goes_on:
+            return
+        self._goes_on, is_done = True, True
+        try:
+            is_done = next(parts, _DONE) is _DONE
+        finally:
+            self._goes_on = False
+            if is_done and self._parts is parts:
+                self._parts = None
+        if self._parts is not None:
+            self._next_part.start()
+        elif self._raises:
+            self._raises = False
+            self._raise_selected()
+
+    def _rebuilt(self, related: bool) -> Iterator[None]:
+        """Reads the document again, in parts. related: an edit led to it."""
+        old, new, before = self._document, self.workspace.document, self._arrays
         self._document = new
-        related = are_related(old.graph, new.graph)
         refolded = old.view.collapsed != new.view.collapsed
         if not related:
             self._raised = {}
             self._shown = []
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
-        drawn, visible = self._drawn, self._visible(new)
+        drawn, visible = self._drawn, (yield from self._visible(new))
+        yield
         if visible is None:
             self._show_places(EMPTY, {}, before if related else None)
             return
@@ -126,11 +187,12 @@ class SceneModel(QObject):
         names = box_placement.renamed(visible, drawn)
         self._rekey_laid(names, visible, old)
         if names and self._only_renamed(new, names, drawn, visible):
-            arrays = self._scene(visible, self._placed, self.arrays.middles)
+            arrays = self._scene(visible, self._placed, self._arrays.middles)
+            yield
             self._show_places(arrays, self._placed, before if related else None)
             return
         stay = self._stay(new, visible)
-        found = {} if stay else {**self._laid, **new.view.positions}
+        found = {} if stay else self._laid | copied(new.view.positions)
         found |= box_placement.of_renamed(names, visible, found)
         places = self._placed if stay else self._known(visible, found)
         if not places and not box_placement.is_small(visible):
@@ -144,15 +206,17 @@ class SceneModel(QObject):
                 given = new.view.positions  # those are the document's, to be undone with it
                 others = filterfalse(self._laid.__contains__, places)
                 self._laid.update([(id, places[id]) for id in others if id not in given])
-            if visible is self.arrays.visible and _are_same(places, self._placed):
+            if visible is self._arrays.visible and _are_same(places, self._placed):
                 self._new_facts()
                 return
             arrays = self._scene(visible, places)
+        yield
         self._show_places(arrays, places, before if related else None)
 
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""
-        self.arrays, self._placed = arrays, {}
+        self.finish()
+        self._arrays, self._placed = arrays, {}
         self.changed.emit()
 
     def point_at(self, hit: Hit) -> None:
@@ -175,7 +239,7 @@ class SceneModel(QObject):
         for id in (shown[box].id for box in boxes):
             self._raised.pop(id, None)
             self._raised[id] = None
-        self.arrays = self.arrays.with_raised(self._on_top(self.arrays.visible))
+        self._arrays = self.arrays.with_raised(self._on_top(self.arrays.visible))
         self.changed.emit()
 
     def move(self, boxes: list[int], dx: float, dy: float) -> None:
@@ -200,7 +264,7 @@ class SceneModel(QObject):
 
     def places(self) -> dict[str, Point]:
         """The centre of everything, as the document stores it."""
-        positions = {**self._laid, **self.workspace.document.view.positions}
+        positions = self._laid | copied(self.workspace.document.view.positions)
         for box in self.arrays.visible.boxes:
             positions.setdefault(box.id, (0.0, 0.0))
         return self._storable(positions)
@@ -245,7 +309,7 @@ class SceneModel(QObject):
         if before is None or len(before):
             self._left = before
         self._pointed = NOTHING
-        self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
+        self._facts = OverlayState(self.workspace, arrays.visible, before=self._facts)
         self.show(arrays)
         if arrays.centres is not None:
             places = arrays.centres  # which are the same; so that who asks again can tell at once
@@ -271,7 +335,7 @@ class SceneModel(QObject):
         place of any."""
         laid, given = self._placed_by
         same = laid is self._laid and given is new.view.positions
-        return same and bool(self._placed) and visible.number is self.arrays.visible.number
+        return same and bool(self._placed) and visible.number is self._arrays.visible.number
 
     def _rekey_laid(
         self, names: Mapping[str, str], visible: VisibleGraph, before: Document
@@ -292,7 +356,7 @@ class SceneModel(QObject):
         """Whether boxes are called otherwise in the same places, and nobody said another place of
         any; those names have the places then."""
         laid, given = self._placed_by
-        if not self._placed or laid is not self._laid or drawn is not self.arrays.visible:
+        if not self._placed or laid is not self._laid or drawn is not self._arrays.visible:
             return False
         if not visible.number.keys().isdisjoint(names):
             return False
@@ -313,13 +377,14 @@ class SceneModel(QObject):
         """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""
         is_edit = old is not new  # else there are other places to be read
         same = is_edit and old.graph is new.graph and old.view is new.view
-        return same and visible is self.arrays.visible and bool(self._placed)
+        return same and visible is self._arrays.visible and bool(self._placed)
 
     def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
         return tuple(visible.number[id] for id in self._raised if id in visible.number)
 
-    def _visible(self, new: Document) -> VisibleGraph | None:
-        """What is to be shown; None while that is found out beside, together with its places."""
+    def _visible(self, new: Document) -> Generator[None, None, VisibleGraph | None]:
+        """What is to be shown, found in parts; None while that is found out beside, together with
+        its places."""
         request, collapsed = whole_request(new), self.workspace.stacks.shown_by
         was = self._source
         now = Source(self.workspace.shown, self.workspace.inference, request, collapsed)
@@ -329,7 +394,7 @@ class SceneModel(QObject):
         if shown is not None:  # undone, or done again
             self._drawn, self._source = shown.arrays.visible, shown.source
             return self._drawn
-        again = None if was is None else revised(self._drawn, was, now)
+        again = None if was is None else (yield from revising(self._drawn, was, now))
         if again is not None:
             self._drawn, self._source = again
             return self._drawn
@@ -348,6 +413,9 @@ class SceneModel(QObject):
 
     def _raise_selected(self) -> None:
         """What was chosen by itself is to be seen whole."""
+        if self._waits:
+            self._raises = True
+            return
         if len(self.workspace.selection) == 1:
             number = self.arrays.visible.box_of.get(self.workspace.selection[0])
             self.raise_boxes([] if number is None else [number])
@@ -377,16 +445,25 @@ class SceneModel(QObject):
             if shown.is_of(visible, places):
                 known = shown.arrays
                 return known if known.raised == raised else known.with_raised(raised)
-        before = self.arrays.base or self.arrays
+        before = self._arrays.base or self._arrays
         return SceneArrays.of(visible, places, raised, before, middles)
 
+    @property
+    def _waits(self) -> bool:
+        """Whether a scene comes soon, which takes in what is said by then."""
+        return self.is_behind and not self._goes_on
+
     def _new_facts(self) -> None:
+        if self._waits:
+            return
         visible = self.arrays.visible
-        self.facts = OverlayState(self.workspace, visible, self._pointed, self.facts)
+        self._facts = OverlayState(self.workspace, visible, self._pointed, self._facts)
         self.facts_changed.emit()
 
     def _note_profile(self) -> None:
         """Take it in where it changes colours, which its progress does not."""
+        if self._waits:
+            return
         if self.facts.shares is not OverlayState(self.workspace, self.arrays.visible).shares:
             self._new_facts()
 

@@ -22,6 +22,7 @@ from gradstep.gui.model.program_index import (
 )
 from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
+FEW = 64  # rows, of which each step is looked up by itself where it is
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
 
 
@@ -212,7 +213,8 @@ class GroupRows(Rows):
         ends = [*self.starts[rows.start + 1 : rows.stop + 1]]
         if len(ends) < len(rows):
             ends.append(self.stop)
-        lasts = [self.steps[stop - 1] for stop in ends]
+        steps = tuple(self.steps) if len(ends) > FEW else self.steps
+        lasts = [steps[stop - 1] for stop in ends]
         names = [step.origin or step.op for step in lasts]
         types = map(_TYPE, map(self._index.steps.getter, names, lasts))
         return [*map(add, map(len, names), map(len, types))]

@@ -38,6 +38,7 @@ from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.persistent import overlaid_mapping
 from tests.support.edited_graphs import assert_edit_is_known, edited
+from tests.support.large_graphs import edit_as_large
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
 from tests.support.work import lines_run
@@ -385,3 +386,13 @@ def test_constant_values_are_told_on_however_many_there_are() -> None:
     graph = continue_graph(Graph({**before.operations, "length": other}), before)
     assert infer_declared(graph).since is not None, "it was typed again, and not anew"
     assert infer_declared(graph).types[TensorRef("last")].shape == Shape((2,))
+
+
+def test_names_in_small_letters_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit_as_large(monkeypatch)
+    before = Graph.of(Operation(f"N{i}", "NoOp") for i in range(9))
+    there = before.lowered
+    after = relabel_one(before, "N3", "M")
+    assert isinstance(after.lowered, overlaid_mapping.OverlaidMapping)
+    assert after.lowered.below is there
+    assert {*after.lowered} == {*there} - {"n3"} | {"m"}

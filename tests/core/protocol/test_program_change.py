@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradstep.core.persistent.joined_sequence import Joined, joined
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     EdgeGradient,
@@ -177,3 +178,32 @@ def test_a_program_that_is_the_same_is_told_in_a_word() -> None:
     assert apply_change(program, change) == again
     with pytest.raises(OtherProgramError):
         apply_change(again, change)
+
+
+def test_of_a_list_of_which_much_is_gone_entries_are_not_cut_out_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where a wire is unplugged, and of thousands of steps each second one is left."""
+    steps = [StepInfo(op=f"n{i}", type="Neg", phase="forward", origin="") for i in range(6_000)]
+    whole = ProgramInfo(
+        number=1, steps=steps, gradients={}, edges=[], blocked=[], custom={}, slots={},
+        problems=[], device="cpu", measured=True, source="",
+    )  # fmt: skip
+    left = [*steps[:4_000:2], *steps[4_000:]]
+    before, after = held_program(whole), msgspec.structs.replace(whole, number=2, steps=left)
+    asked, get = list[Any](), Joined.__getitem__
+
+    def counted(self: Joined[Any], place: Any) -> Any:
+        asked.append(place)
+        return get(self, place)
+
+    monkeypatch.setattr(Joined, "__getitem__", counted)
+    change = compare_programs(before, held_program(after))
+    made = apply_change(before, change)
+    assert change.steps is not None
+    assert len(change.steps.runs) > 1_000
+    assert len(asked) < 50
+    monkeypatch.undo()
+    assert [*made.steps] == left
+    shared = {*map(id, joined(before.steps).parts)} & {*map(id, joined(made.steps).parts)}
+    assert shared, "a long run is the same in memory"

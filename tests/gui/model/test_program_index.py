@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
+from gradstep.gui.model import program_index
 from gradstep.gui.model.program_index import ProgramIndex, find_phases
 
 PHASES = ("forward", "backward", "update")
@@ -105,3 +106,21 @@ def test_phases_of_an_edit_are_found_by_looking_at_what_it_changed(more: int) ->
     assert after.by_phase["backward"][500] == "new0"
     assert _Looked.asked < 20
     assert after.by_phase["forward"] is forward
+
+
+def test_what_is_of_the_same_steps_is_there_after_an_edit_that_was_undone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a program that nobody asked for its steps, too: they are those of the one before."""
+    whole, rest = program(STEPS[:9], EDGES), program(STEPS[9:12], EDGES[:2])
+    first = ProgramIndex(whole)
+    assert first.by_phase
+    cut = ProgramIndex(rest, first)
+    assert cut.by_phase
+    back = ProgramIndex(whole, cut)  # and nobody asks
+    looked: list[Any] = []
+    monkeypatch.setattr(program_index, "_ops", lambda steps: looked.append(steps) or [])
+    other = [*STEPS[:8], STEPS[15]]
+    now = ProgramIndex(program(other, EDGES), back)
+    assert now.by_phase == {p: [s.op for s in other if s.phase == p] for p in PHASES}
+    assert not looked

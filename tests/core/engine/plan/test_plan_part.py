@@ -16,12 +16,15 @@ from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
+from gradstep.core.engine.run.taken_calls import TakenCalls
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.persistent.joined_sequence import Joined
 from tests.support.edited_graphs import edited
+from tests.support.large_graphs import edit_as_large
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
 from tests.support.random_programs import programs
@@ -151,3 +154,26 @@ def test_a_part_that_means_something_else_is_compiled_from_nothing(
     seen = steps_resolved(monkeypatch)
     assert told(compile_plan(graph, (), ["product"], fed, whole=whole)) == told(anew)
     assert "product" in seen
+
+
+def test_steps_of_a_long_plan_are_not_looked_up_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for the plan of a part, nor for the calls of its steps."""
+    edit_as_large(monkeypatch)
+    build = GraphBuilder()
+    x = build.constant(np.float32(1), name="x")
+    for number in range(60):
+        x = tf.negative(x, name=f"n{number}")
+    graph = build.build()
+    whole = compile_plan(graph, (), ("n59",))
+    asked, get = list[Any](), Joined.__getitem__
+
+    def counted(self: Joined[Any], place: Any) -> Any:
+        asked.append(place)
+        return get(self, place)
+
+    monkeypatch.setattr(Joined, "__getitem__", counted)
+    part = compile_plan(graph, (), ("n49",), whole=whole)
+    _, made = TakenCalls().of(part, lambda step: ())
+    assert len(made) == len(part.steps) == 51
+    assert isinstance(part.steps, Joined)
+    assert len(asked) < 10

@@ -16,7 +16,7 @@ from gradstep.core.graph.edits import rename
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks, stacks_in
 from gradstep.core.ops.typing.inference import infer
-from gradstep.gui.canvas.scene.incremental_scene import revised
+from gradstep.gui.canvas.scene.incremental_scene import Found, revising
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
 
 NAMES = "abcdefgh"
@@ -67,6 +67,17 @@ def assert_equal(found: VisibleGraph, anew: VisibleGraph) -> None:
 
 def source_of(graph: Graph, request: GradientRequest = REQUEST) -> Source:
     return Source(graph, infer(graph), request, {})
+
+
+def revised(before: VisibleGraph, made: Source, now: Source) -> Found:
+    """All parts at once."""
+    parts = revising(before, made, now)
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
 
 
 @st.composite

@@ -17,7 +17,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
-from gradstep.gui.canvas.scene import scope_folding
+from gradstep.gui.canvas.scene import scene_model, scope_folding
 from gradstep.gui.canvas.scene.scene_arrays import Movement, SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
@@ -129,7 +129,12 @@ def corners(stage: SceneModel) -> Places:
 @pytest.mark.parametrize(("arranged", "seed"), [(True, 3), (False, 5)])
 @pytest.mark.parametrize("name", ["tutorial", "name_scopes", "while_loop", "rnn"])
 @pytest.mark.slow
-def test_scenes_are_those_made_anew(canvas: Any, name: str, arranged: bool, seed: int) -> None:
+def test_scenes_are_those_made_anew(
+    canvas: Any, name: str, arranged: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one go, or in parts as those of large graphs."""
+    if arranged:
+        monkeypatch.setattr(scene_model, "LARGE", 0)
     canvas.open(name)
     space, stage, outline, random = canvas.space, canvas.view.stage, Outline(), Random(seed)
     if not arranged:
@@ -157,3 +162,62 @@ def test_scenes_are_those_made_anew(canvas: Any, name: str, arranged: bool, seed
         elif index in stood:
             assert now == stood[index]
         stood[index] = now
+
+
+def test_a_large_scene_is_made_in_parts(canvas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between which the window looks at what the user does; who asks for it has it at once."""
+    canvas.open("tutorial")
+    space, stage = canvas.space, canvas.view.stage
+    monkeypatch.setattr(scene_model, "LARGE", 0)
+    seen: list[object] = []
+    stage.changed.connect(lambda: seen.append(stage.arrays))
+    before, name = stage.arrays, [*space.document.graph.operations][-1]
+    commands.rename(space, name, "other")
+    assert stage.is_behind
+    assert not seen, "it is not there yet"
+    parts = 0
+    while stage.is_behind:
+        stage._go_on()
+        parts += 1
+    assert parts >= 4
+    assert seen[-1] is stage.arrays is not before
+    commands.rename(space, "other", "another")
+    assert stage.is_behind
+    assert "another" in stage.arrays.visible.box_of, "who asks has it"
+    assert not stage.is_behind
+    is_of_document: list[bool] = []
+    stage.changed.connect(
+        lambda: is_of_document.append(stage._arrays.visible.source.graph is space.shown)
+    )
+    commands.rename(space, "another", "third")
+    stage._go_on()
+    commands.rename(space, "third", "fourth")  # the one before is made to its end first
+    assert is_of_document
+    assert "fourth" in stage.arrays.visible.box_of
+    assert all(is_of_document)
+    assert_as_made_anew(canvas, Outline())
+
+
+def test_a_large_scene_is_there_soon_by_itself(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    canvas.open("tutorial")
+    space, stage = canvas.space, canvas.view.stage
+    monkeypatch.setattr(scene_model, "LARGE", 0)
+    commands.rename(space, [*space.document.graph.operations][-1], "other")
+    qtbot.waitUntil(lambda: not stage.is_behind)
+    assert "other" in stage._arrays.visible.box_of
+
+
+def test_what_follows_from_places_goes_along_where_nothing_moves(canvas: Any) -> None:
+    canvas.open("name_scopes")
+    space, before = canvas.space, canvas.view.arrays
+    assert before.extent
+    assert before.scopes
+    assert before.boxes_in(0, 0, 1, 1) is not None
+    name = next(name for name in space.document.graph.operations if "/" in name)
+    commands.rename(space, name, f"{name}_other")
+    now = canvas.view.arrays
+    assert now is not before
+    for kept in ("_box_sides", "_link_sides", "frames", "scopes", "extent"):
+        assert now.__dict__.get(kept) is before.__dict__[kept], kept

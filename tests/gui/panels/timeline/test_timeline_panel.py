@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
@@ -15,6 +16,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
 from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
 from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.persistent.joined_sequence import Joined, joined
 from gradstep.core.protocol.message_parts import LoopPlace
 from gradstep.core.protocol.messages import Notate, ProgramInfo, StepInfo
 from gradstep.gui.model.program_index import ProgramIndex
@@ -340,3 +342,22 @@ def test_a_wide_panel_shows_both_gradients_of_a_step_whole(bench: Any, show: Any
         <= panel.table.columnWidth(VALUE)
         for row in rows
     )
+
+
+def test_of_many_rows_the_steps_are_not_looked_up_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"n{i}" for i in range(5_000)]
+    steps = [StepInfo(op=name, type="Neg", phase="forward", origin=name) for name in names]
+    asked, get = list[Any](), Joined.__getitem__
+
+    def counted(self: Joined[Any], place: Any) -> Any:
+        asked.append(place)
+        return get(self, place)
+
+    monkeypatch.setattr(Joined, "__getitem__", counted)
+    program = msgspec.structs.replace(program_of([]), steps=joined(steps))
+    rows = GroupRows(program)
+    assert len(rows) == len(steps)
+    assert rows.longest_name == len("n4999 (Neg)")
+    assert len(asked) < 100
