@@ -24,7 +24,7 @@ NOTHING = "there is nothing to run yet"
 VALUED = VARIABLES | {"Placeholder", "Const"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # looked up at each refresh: by what it is, not by what it holds
 class Condition:
     """Whether something can be done now. need: what to do first where it cannot, or why not."""
 
