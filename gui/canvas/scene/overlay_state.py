@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import filterfalse
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,8 +78,12 @@ class OverlayState:
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
-        self._readings: dict[tuple[int, bool, int], NodeValues] = {}
-        self._flows: dict[int, Flow | None] = {}
+        space = workspace
+        self._stands = visible, space.document, space.inference, space.program, space.stop
+        same = before is not None and all(map(is_, before._stands, self._stands))
+        # What boxes and links say by values that are all here, and so at the next selection, too.
+        self._settled: dict[object, Any] = before._settled if before is not None and same else {}
+        self._said: dict[object, Any] = {}  # and by values of which some are still to come
 
     def _keep(self, what: str, find: Callable[[], T], *follows_from: object) -> T:
         """What `find` gives; what it gave before, where it follows from the same objects."""
@@ -260,11 +265,27 @@ class OverlayState:
 
     def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> NodeValues:
         """What the value row, or the gradient row, of a box says in so many characters."""
-        key = (box, of_gradient, room)
-        if key not in self._readings:
-            read = gradient if of_gradient else value
-            self._readings[key] = read(self._workspace, self.operation(box), room)
-        return self._readings[key]
+        read = gradient if of_gradient else value
+        find = partial(self._read, read, box, room)
+        return self._say((box, of_gradient, room), find)
+
+    def _read(
+        self, read: Callable[[Workspace, Operation, int], NodeValues], box: int, room: int
+    ) -> NodeValues:
+        return read(self._workspace, self.operation(box), room)
+
+    def _say(self, what: object, find: Callable[[], T]) -> T:
+        """What `find` makes of values, once."""
+        for known in (self._settled, self._said):
+            if what in known:
+                found: T = known[what]
+                return found
+        debugger = self._workspace.debugger
+        lacked = debugger.lacked
+        made = find()
+        is_settled = lacked == debugger.lacked and debugger.knows_this_stop
+        (self._settled if is_settled else self._said)[what] = made
+        return made
 
     def is_scope(self, box: int) -> bool:
         """Whether a box stands for a collapsed scope."""
@@ -342,7 +363,7 @@ class OverlayState:
         found[[*links]] = True
         return found
 
-    @property
+    @cached_property
     def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         return self._workspace.carried
@@ -407,9 +428,7 @@ class OverlayState:
 
     def flow(self, link: int) -> Flow | None:
         """What went back over a link up to now; None if nothing did."""
-        if link not in self._flows:
-            self._flows[link] = self._find_flow(link)
-        return self._flows[link]
+        return self._say(link, partial(self._find_flow, link))
 
     def _find_flow(self, link: int) -> Flow | None:
         names = [self.carried[e] for e in self._visible.links[link].wires if e in self.carried]

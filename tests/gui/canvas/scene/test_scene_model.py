@@ -17,11 +17,13 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge, shown_as
 from gradstep.gui import commands
-from gradstep.gui.canvas.scene import box_placement
+from gradstep.gui.canvas.scene import box_placement, node_values, overlay_state
+from gradstep.gui.canvas.scene.node_values import NodeValues
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import EARLIER
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
+from gradstep.gui.model.workspace import Workspace
 
 
 def chain(count: int) -> Document:
@@ -43,6 +45,44 @@ def test_a_stop_moves_nothing(canvas: Any) -> None:
         wires = [arrays.visible.links[i].wires for i in np.flatnonzero(stopped)]
         assert wires in ([(Edge("a", 1),)], [])
     assert not stopped.any()
+
+
+def test_a_selection_reads_no_box_again_but_where_values_were_lacking(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas.open("tutorial")
+    canvas.step(2)
+    space, stage, read, lacks = canvas.space, canvas.view.stage, list[str](), set[str]()
+
+    def reading(workspace: Workspace, op: Operation, room: int) -> NodeValues:
+        read.append(op.name)
+        workspace.debugger._values.lacked += op.name in lacks  # as one that looks in vain
+        return node_values.value(workspace, op, room)
+
+    monkeypatch.setattr(overlay_state, "value", reading)
+    boxes = stage.arrays.visible.boxes
+
+    def say(name: str) -> list[str]:
+        """What all boxes say once another is selected, and of which that was read."""
+        space.select([name])
+        read.clear()
+        for box in range(len(boxes)):
+            assert stage.facts.reading(box, False, 12) is stage.facts.reading(box, False, 12)
+        return read
+
+    names = [box.members[0] for box in boxes]
+    space.select([])
+    canvas.step(1)  # stands elsewhere: all of it follows from that
+    lacks |= {names[1]}
+    assert say(names[0]) == names
+    assert say(names[1]) == [names[1]]
+    lacks.clear()
+    assert say(names[2]) == [names[1]]
+    assert say(names[0]) == []
+    canvas.step(1)
+    assert say(names[1]) == names
+    commands.set_attr(space, names[0], "_note", "seen")
+    assert say(names[2]) == names, "it may follow from the document"
 
 
 @pytest.mark.slow
@@ -349,3 +389,17 @@ def test_links_are_known_by_the_numbers_that_they_had_on_the_way_back(canvas: An
     kept = np.flatnonzero(back >= 0)
     assert there[back[kept]].tolist() == kept.tolist()
     assert before.numbers_in(before) is None
+
+
+def test_an_edit_that_moves_nothing_finds_no_scopes_of_boxes_again(canvas: Any) -> None:
+    """They are as many as the boxes are."""
+    canvas.space.open_document(_in_scopes(chain(20)))
+    stage = canvas.view.stage
+    before = stage.arrays.scopes
+    commands.rename(canvas.space, "s7/n7", "s7/other")
+    assert "s7/other" in stage.arrays.visible.number
+    assert stage.arrays.scopes is before
+    commands.rename(canvas.space, "s7/other", "other")
+    number = stage.arrays.visible.number
+    assert stage.arrays.scopes[number["other"]] == ""
+    assert stage.arrays.scopes is not before
