@@ -16,7 +16,7 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.protocol.messages import DrawTensor, ReadTable, Stats
 from gradstep.gui.canvas.paint.picture_cards import AWAY, REACH, place
 from gradstep.gui.canvas.scene.picture_choice import PIXELS, PLANES, wish_for
-from gradstep.gui.canvas.scene.value_pictures import KEPT, ValuePicture
+from gradstep.gui.canvas.scene.value_pictures import KEPT, ValuePicture, ValuePictures
 from gradstep.gui.model.value_cache import TensorValue
 from tests.gui.canvas.test_same_picture import assert_as_new, seen
 
@@ -237,3 +237,26 @@ def test_pictures_come_whole_into_a_view_that_is_moved(near: Any) -> None:
             moved = seen(near.view)
             near.view.layers.refresh()
             assert (moved != seen(near.view)).sum() < EDGES
+
+
+def test_a_picture_is_looked_for_once_until_something_changes(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What says where to paint and what paints both ask for it."""
+    canvas.open("tutorial")
+    canvas.view.camera.zoom_to(SCALE)
+    canvas.step(1)
+    looked: list[tuple[object, str]] = []
+    stage, of = canvas.view.stage, ValuePictures.of
+
+    def noted(self: ValuePictures, op: Operation) -> ValuePicture | None:
+        looked.append((stage.facts, op.name))
+        return of(self, op)
+
+    monkeypatch.setattr(ValuePictures, "of", noted)
+    canvas.space.select(["a"])
+    seen(canvas.view)
+    canvas.space.select(["c"])
+    seen(canvas.view)
+    assert {name for _, name in looked} >= {"a", "c"}
+    assert len(looked) == len({(id(facts), name) for facts, name in looked})

@@ -172,9 +172,9 @@ def test_all_scopes_of_a_large_graph_are_opened_beside(
     assert not stage.laying_out
 
 
-def _in_scopes(document: Document) -> Document:
-    """All but the first operation in eight scopes."""
-    names = {f"n{i}": f"s{i % 8}/n{i}" for i in range(1, len(document.graph))}
+def _in_scopes(document: Document, row: int = 1) -> Document:
+    """All but the first operation in eight scopes. row: how many next to each other are in one."""
+    names = {f"n{i}": f"s{i // row % 8}/n{i}" for i in range(1, len(document.graph))}
     ops = [
         replace(
             op,
@@ -393,13 +393,35 @@ def test_links_are_known_by_the_numbers_that_they_had_on_the_way_back(canvas: An
 
 def test_an_edit_that_moves_nothing_finds_no_scopes_of_boxes_again(canvas: Any) -> None:
     """They are as many as the boxes are."""
-    canvas.space.open_document(_in_scopes(chain(20)))
+    canvas.space.open_document(_in_scopes(chain(24), 3))
     stage = canvas.view.stage
     before = stage.arrays.scopes
-    commands.rename(canvas.space, "s7/n7", "s7/other")
-    assert "s7/other" in stage.arrays.visible.number
+    assert before[4] == "s1"
+    commands.rename(canvas.space, "s1/n4", "s1/other")
+    assert "s1/other" in stage.arrays.visible.number
     assert stage.arrays.scopes is before
-    commands.rename(canvas.space, "s7/other", "other")
+    commands.rename(canvas.space, "s1/other", "other")
     number = stage.arrays.visible.number
     assert stage.arrays.scopes[number["other"]] == ""
     assert stage.arrays.scopes is not before
+
+
+def test_a_frame_that_goes_says_nothing_of_its_boxes(canvas: Any) -> None:
+    """As another box stands in it; the boxes are in the same scopes as before."""
+    canvas.space.open_document(_in_scopes(chain(24), 3))
+    stage = canvas.view.stage
+    framing, frames = stage.arrays.visible.framing, len(stage.arrays.frames)
+    assert "s5" in stage.arrays.scopes
+    number = stage.arrays.visible.number
+    (x, y, *_), (left, top, *_) = (
+        stage.arrays.rects[number[name]].tolist() for name in ("s5/n16", "s1/n4")
+    )
+    stage.move([number["s1/n4"]], x - left, y - top)
+    arrays = stage.arrays
+    assert arrays.visible.framing is framing
+    assert len(arrays.frames) < frames
+    found = [""] * len(arrays)
+    for frame in arrays.frames:
+        for box in np.flatnonzero(frame.boxes).tolist():
+            found[box] = frame.scope
+    assert arrays.scopes == found
