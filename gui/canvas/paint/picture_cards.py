@@ -46,18 +46,12 @@ class PicturePainter:
         self.pictures: ValuePictures | None = None
         self._cards: dict[Hashable, QRectF | None] = {}  # in `_arrays`
         self._arrays: SceneArrays | None = None
-        self._found: dict[int, ValuePicture | None] = {}  # of boxes, as of `_facts`
-        self._facts: OverlayState | None = None
 
     def of(self, facts: OverlayState, box: int, scale: float) -> ValuePicture | None:
         """The picture of a box, at a scale at which it can be read."""
         if self.pictures is None or Detail.at(scale) < Detail.FULL or facts.is_scope(box):
             return None
-        if self._facts is not facts:
-            self._facts, self._found = facts, {}
-        if box not in self._found:
-            self._found[box] = self.pictures.of(facts.operation(box))
-        return self._found[box]
+        return facts.picture(box, self.pictures)
 
     def places(
         self, arrays: SceneArrays, facts: OverlayState, boxes: Iterable[int], scale: float

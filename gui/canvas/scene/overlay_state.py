@@ -27,6 +27,7 @@ from gradstep.gui.canvas.scene.device_crossings import Crossing, find_crossings
 from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
+from gradstep.gui.canvas.scene.value_pictures import ValuePicture, ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.canvas.scene.waiting_boxes import WaitingBoxes
 from gradstep.gui.model import variable_change
@@ -274,16 +275,23 @@ class OverlayState:
     ) -> NodeValues:
         return read(self._workspace, self.operation(box), room)
 
-    def _say(self, what: object, find: Callable[[], T]) -> T:
-        """What `find` makes of values, once."""
+    def picture(self, box: int, pictures: ValuePictures) -> ValuePicture | None:
+        """The small picture of what an operation's box shows."""
+        find = partial(pictures.of, self.operation(box))
+        return self._say(("picture", box, pictures.are_shown), find, lambda: pictures.awaited)
+
+    def _say(
+        self, what: object, find: Callable[[], T], awaited: Callable[[], int] = lambda: 0
+    ) -> T:
+        """What `find` makes of values, once. awaited: of what else, how often it was not here."""
         for known in (self._settled, self._said):
             if what in known:
                 found: T = known[what]
                 return found
         debugger = self._workspace.debugger
-        lacked = debugger.lacked
+        before = debugger.lacked, awaited()
         made = find()
-        is_settled = lacked == debugger.lacked and debugger.knows_this_stop
+        is_settled = before == (debugger.lacked, awaited()) and debugger.knows_this_stop
         (self._settled if is_settled else self._said)[what] = made
         return made
 

@@ -239,24 +239,35 @@ def test_pictures_come_whole_into_a_view_that_is_moved(near: Any) -> None:
             assert (moved != seen(near.view)).sum() < EDGES
 
 
-def test_a_picture_is_looked_for_once_until_something_changes(
+def test_a_picture_is_looked_for_until_it_is_here(
     canvas: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What says where to paint and what paints both ask for it."""
+    """Once, by what says where to paint and by what paints; and again only where it is awaited."""
     canvas.open("tutorial")
     canvas.view.camera.zoom_to(SCALE)
     canvas.step(1)
-    looked: list[tuple[object, str]] = []
-    stage, of = canvas.view.stage, ValuePictures.of
+    looked, awaited, of = list[str](), {"c"}, ValuePictures.of
 
     def noted(self: ValuePictures, op: Operation) -> ValuePicture | None:
-        looked.append((stage.facts, op.name))
+        looked.append(op.name)
+        self.awaited += op.name in awaited
         return of(self, op)
 
     monkeypatch.setattr(ValuePictures, "of", noted)
+    seen(canvas.view)
+    canvas.step(1)
+    seen(canvas.view)
+    assert {"a", "c"} <= {*looked}
+    looked.clear()
     canvas.space.select(["a"])
     seen(canvas.view)
-    canvas.space.select(["c"])
+    assert looked == ["c"]
+    awaited.clear()
+    looked.clear()
+    for name in ("c", "a", "d"):
+        canvas.space.select([name])
+        seen(canvas.view)
+    assert looked == ["c"]
+    canvas.view.stage.pictures.toggle()
     seen(canvas.view)
-    assert {name for _, name in looked} >= {"a", "c"}
-    assert len(looked) == len({(id(facts), name) for facts, name in looked})
+    assert {"a", "c"} <= {*looked[1:]}
