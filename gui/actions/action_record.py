@@ -25,7 +25,7 @@ NOT_READY = "the engine is not ready: a run is under way, or it has stopped"
 VALUED = VARIABLES | {"Placeholder", "Const"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # looked up at each refresh: by what it is, not by what it holds
 class Condition:
     """Whether something can be done now. need: what to do first where it cannot, or why not."""
 

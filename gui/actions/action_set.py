@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.actions.action_record import Action, Condition
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import plain, without_mnemonic
+from gradstep.gui.model.once_told import BeforePaint, OnceTold
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -25,8 +26,9 @@ class ActionSet(QObject):
         self._needs: dict[str, str] = {}  # what each action waits for, as it shows
         self._rows = rows
         self._actions = {row.id: self._made(row, window) for row in rows}
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self.refresh)
+        self._undo = [row for row in rows if row.id in ("edit.undo", "edit.redo")]
+        told = OnceTold(workspace.debugger, self.refresh, self)
+        self._soon = BeforePaint(told.hear, self)
         for signal in (
             workspace.document_changed,
             workspace.selection_changed,
@@ -34,15 +36,16 @@ class ActionSet(QObject):
             workspace.program_changed,
             workspace.engine_changed,
             workspace.file_changed,
-            workspace.undo_stack.indexChanged,
             workspace.profiler.changed,
             workspace.training.changed,
             workspace.soundness.changed,
             workspace.explained,
         ):
             signal.connect(self._soon.start)
+        workspace.undo_stack.indexChanged.connect(self._show_undo)
         workspace.theme_changed.connect(self._tint)
         self._tint()
+        self._show_undo()
         self.refresh()
 
     def __getitem__(self, id: str) -> QAction:
@@ -62,21 +65,33 @@ class ActionSet(QObject):
 
     def refresh(self) -> None:
         """Bring enabled, checked and the undo texts up to date with the workspace."""
+        self._soon.stop()
         found: dict[Condition, str] = {}  # many wait for the same
         for row, action in self:
             need = found.get(row.enabled)
             if need is None:
                 need = found[row.enabled] = row.enabled.obstacle(self.workspace)
             if self._needs.get(row.id) != need:
-                self._needs[row.id] = need
-                action.setEnabled(not need)
-                action.setToolTip(plain(tool_tip(row, need)))
+                self._show_need(row, action, need)
             if row.checked is not None:
                 action.setChecked(row.checked(self.workspace))
-        stack = self.workspace.undo_stack
-        self["edit.undo"].setText(without_mnemonic(f"Undo {stack.undoText()}".strip()))
-        self["edit.redo"].setText(without_mnemonic(f"Redo {stack.redoText()}".strip()))
         self.refreshed.emit()
+
+    def _show_undo(self) -> None:
+        """At once: who edits may take that back before the engine has said anything of it."""
+        stack = self.workspace.undo_stack
+        for row in self._undo:
+            action = self._actions[row.id]
+            need = row.enabled.obstacle(self.workspace)
+            if self._needs.get(row.id) != need:
+                self._show_need(row, action, need)
+            text = stack.undoText() if row.id == "edit.undo" else stack.redoText()
+            action.setText(without_mnemonic(f"{row.title} {text}".strip()))
+
+    def _show_need(self, row: Action, action: QAction, need: str) -> None:
+        self._needs[row.id] = need
+        action.setEnabled(not need)
+        action.setToolTip(plain(tool_tip(row, need)))
 
     def _made(self, row: Action, parent: QObject) -> QAction:
         action = QAction(row.title, parent)

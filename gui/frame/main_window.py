@@ -25,6 +25,7 @@ from gradstep.gui.frame.menus import MenuBar
 from gradstep.gui.frame.status_bar import StatusBar
 from gradstep.gui.frame.window_placement import WANTED, place_first
 from gradstep.gui.look import icons, theme
+from gradstep.gui.model.once_told import OnceTold
 from gradstep.gui.model.settings import settings
 from gradstep.gui.panels.welcome.opening_page import OpeningPage
 from gradstep.gui.panels.welcome.welcome_page import WelcomePage
@@ -213,6 +214,7 @@ class MainWindow(QMainWindow):
         workspace.file_changed.connect(self._show_name)
         workspace.theme_changed.connect(self._dress)
         workspace.message.connect(self._say)
+        problems = OnceTold(workspace.debugger, self._count_problems, self)
         for signal in (
             workspace.document_changed,
             workspace.program_changed,
@@ -221,7 +223,7 @@ class MainWindow(QMainWindow):
             workspace.soundness.changed,
             workspace.lints.changed,
         ):
-            signal.connect(self._count_problems)
+            signal.connect(problems.hear)
         workspace.document_changed.connect(self._offer_note)
         workspace.followed.changed.connect(self._offer_followed)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_desktop)

@@ -14,6 +14,7 @@ from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
+from gradstep.gui.model.once_told import OnceTold
 
 if TYPE_CHECKING:
     from gradstep.core.protocol.messages import DeviceInfo, Stopped
@@ -78,10 +79,11 @@ class StatusBar(QStatusBar):
         workspace.document_changed.connect(self._go_on)
         workspace.stopped.connect(self._go_on)
         workspace.training.changed.connect(self._note_training)
+        news = OnceTold(workspace.debugger, self.refresh, self)
         for signal in (workspace.stopped, workspace.engine_changed, workspace.program_changed,
                        workspace.file_changed, workspace.devices_changed,
                        workspace.reader.changed):  # fmt: skip
-            signal.connect(self.refresh)
+            signal.connect(news.hear)
         workspace.bridge.event_received.connect(self._note_progress)
         self.refresh()
 

@@ -40,11 +40,12 @@ class ToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._workspace, self._actions = workspace, actions
         self._first_steps: Mapping[PhaseName, int] = {}  # phase -> its first step
+        self._told: set[PhaseName] | None = None  # the phases that tool tips say to have steps
         self._overrides: list[Pill] = []
         self._override_slots: list[QAction] = []
         self._fitted: tuple[object, ...] = ()  # what the words were chosen for
         self._fit_soon = QTimer(self, singleShot=True, interval=0)
-        self._fit_soon.timeout.connect(self._fit)
+        self._fit_soon.timeout.connect(self.refresh)
         self._add_buttons()
         self._phases = {phase: self._add_phase(phase) for phase in PHASES}
         self.addSeparator()
@@ -56,6 +57,7 @@ class ToolBar(QToolBar):
         actions.refreshed.connect(self.refresh)
         workspace.devices_changed.connect(self.refresh)
         self._note_phases()
+        self.refresh()
 
     def refresh(self) -> None:
         """Show the phase and what is in force."""
@@ -162,11 +164,13 @@ class ToolBar(QToolBar):
 
     def _note_phases(self) -> None:
         self._first_steps = self._workspace.debugger.index.first_steps
+        told, self._told = self._told, {*self._first_steps}
+        if told == self._told:
+            return
         for phase, pill in self._phases.items():
             tip = f"Run to the first step of the {phase} phase"
             lacks = "" if phase in self._first_steps else f"\nNot now: {_LACKING[phase]}"
             pill.setToolTip(plain(f"{tip}{lacks}"))
-        self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:
         first, stop = self._first_steps.get(phase), self._workspace.stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import PurePath
 
 from gradstep.core.io.device_recordings import is_recording
@@ -19,6 +20,7 @@ def device_words(device: str) -> str:
     return device_label(device)
 
 
+@lru_cache(maxsize=256)  # said again at each edit and step
 def device_label(device: str) -> str:
     """Beside others, where what is emulated is marked: `cpu` as "CPU", `emulate:tf-gpu` as
     "tf-gpu", a recording by its file, others as they are."""

@@ -144,12 +144,17 @@ def theme_for(choice: str) -> Theme:
 
 def mix(first: QColor, second: QColor, amount: float) -> QColor:
     """`amount` (0 to 1) of the second colour in the first, opaque."""
-    pairs = zip(_channels(first), _channels(second), strict=True)
-    return QColor(*(round(a + (b - a) * amount) for a, b in pairs))
+    (r, g, b, _), (red, green, blue, _) = _channels(first), _channels(second)
+    return QColor(
+        round(r + (red - r) * amount),
+        round(g + (green - g) * amount),
+        round(b + (blue - b) * amount),
+    )
 
 
-def _channels(color: QColor) -> tuple[int, int, int]:
-    return color.red(), color.green(), color.blue()
+def _channels(color: QColor) -> tuple[int, int, int, int]:
+    found: tuple[int, int, int, int] = color.getRgb()  # type: ignore[assignment]
+    return found
 
 
 def fade(color: QColor, alpha: float) -> QColor:

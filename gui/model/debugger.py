@@ -517,6 +517,12 @@ class Debugger(QObject):
         return [None] * len(refs) if self.stop is None else self._values.get_all(refs)
 
     @property
+    def lacked(self) -> int:
+        """How often a value was looked at that was not here: what was made of values since it was
+        as much lacks none, and holds for as long as the debugger stands here."""
+        return self._values.lacked
+
+    @property
     def knows_this_stop(self) -> bool:
         """Whether no value is of an earlier stop."""
         return self._values.is_current

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from gradstep.core.document.breakpoint_specs import spec_of
 from gradstep.core.document.document import Document
@@ -17,11 +17,12 @@ def same_run(old: Document, new: Document) -> bool:
 
 _WORDS = ("view", "branches", "watches", "title", "note", "claim", "truth", "group", "expectations")
 _RUN_BY = [f.name for f in fields(Document) if f.name not in _WORDS]
+_RUN_BY_BUT_BREAKPOINTS = [name for name in _RUN_BY if name != "breakpoints"]
 
 
 def same_but_breakpoints(old: Document, new: Document) -> bool:
     """Whether new breakpoints are all that the engine needs to hear of."""
-    return same_run(replace(old, breakpoints=new.breakpoints), new)
+    return not differ(new, old, _RUN_BY_BUT_BREAKPOINTS)
 
 
 def breakpoints_of(document: Document) -> SetBreakpoints:

@@ -175,6 +175,7 @@ class ValueCache:
         self._before: set[str] = set()  # and before it
         self._stop = 0
         self.is_current = True  # whether no value is of an earlier stop
+        self.lacked = 0  # how often a value was looked at that was not here
 
     def leave(self) -> None:
         """The debugger stands elsewhere: what is known is of an earlier stop until `refresh`."""
@@ -190,7 +191,10 @@ class ValueCache:
             self._missing.append(name)
             if len(self._missing) == 1:
                 self._later(self._read_missing)
-        return known or self._values.get(name)
+        found = known or self._values.get(name)
+        if found is None:
+            self.lacked += 1
+        return found
 
     def get_all(self, refs: Sequence[str]) -> list[TensorValue | None]:
         """What `get` gives, of many, each named in full ("a:0")."""

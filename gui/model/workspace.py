@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -89,7 +90,7 @@ def _ignore(*args: object) -> None:
 
 def _known(name: str, doc: str) -> Any:
     """A property that reads an attribute of the debugger."""
-    return property(lambda self: getattr(self.debugger, name), doc=doc)
+    return property(attrgetter(f"debugger.{name}"), doc=doc)  # views ask thousands of times
 
 
 class Workspace(QObject):
@@ -590,8 +591,10 @@ class Workspace(QObject):
         if document.code is not before.code:
             self.permission = self._rights.permission(document)
             self.file_changed.emit()
+        self.debugger.show(
+            document, self.permission
+        )  # first: what follows is shown with its answer
         self._carry_selection(renamed, back)
-        self.debugger.show(document, self.permission)
         if renamed:
             self.renamed.emit(renamed, before)
         was_changed, self.is_changed = self.is_changed, self._has_work()

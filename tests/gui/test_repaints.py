@@ -23,10 +23,15 @@ from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.canvas.paint.front_buffer import MARGIN, FrontBuffer
+from gradstep.gui.canvas.paint.minimap import Minimap
+from gradstep.gui.frame.toolbar import ToolBar
 from gradstep.gui.model.debugger import TOGETHER
 from gradstep.gui.model.explanations import PAUSE
+from gradstep.gui.panels.device_diff.device_diff_model import DiffModel
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.outline.outline_panel import OutlinePanel
+from gradstep.gui.panels.profile.profile_head import ProfileHead
+from gradstep.gui.panels.timeline.timeline_model import TimelineModel
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 from tests.bench import training_graph
 
@@ -36,6 +41,13 @@ REFRESHES = (
     (InspectorPanel, "refresh"),
     (OutlinePanel, "rebuild"),
     (TimelinePanel, "show_program"),
+)
+PARTS = (  # what each looks again by
+    (ToolBar, "_fit"),
+    (TimelineModel, "_find_current"),
+    (Minimap, "_say"),
+    (DiffModel, "show"),
+    (ProfileHead, "refresh"),
 )
 
 
@@ -47,11 +59,13 @@ class Watch(QObject):
         super().__init__()
         self.driver, self.wire, self.is_on = driver, wire, False
         self.counts: Counter[str] = Counter()
+        self.order: list[str] = []  # in which it came
         self.painted = 0  # pixels of the canvas, by the largest of its paints
 
     def of(self, action: Callable[[], object]) -> Counter[str]:
         """Those of an action, until nothing follows from it any more."""
         self.counts.clear()
+        self.order.clear()
         self.painted = 0
         QApplication.instance().installEventFilter(self)
         self.is_on = True
@@ -69,6 +83,7 @@ class Watch(QObject):
     def note(self, what: str) -> None:
         if self.is_on:
             self.counts[what] += 1
+            self.order.append(what)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QPaintEvent):
@@ -114,6 +129,14 @@ def watch(driver: Driver, tmp_path: Path, nodes: int, monkeypatch: pytest.Monkey
     return found
 
 
+def _noted(watch: Watch, what: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*arguments: Any) -> Any:
+        watch.note(what)
+        return method(*arguments)
+
+    return called
+
+
 def _counted(watch: Watch, panel: type, method: Callable[..., Any]) -> Callable[..., Any]:
     def called(self: Any, *_: object) -> Any:
         watch.note(panel.title)  # type: ignore[attr-defined]
@@ -148,6 +171,37 @@ def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     assert found["canvas"] >= 4
     assert 6 <= found["timeline.table"] <= 18, found
     assert found["Inspector"] <= 16, "words that are as before the edit are no news"
+
+
+@pytest.mark.slow
+def test_what_an_edit_says_is_taken_in_once_and_before_it_is_painted(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what is around the panels, too; what is behind another dock is not asked."""
+    space, wire = watch.driver.workspace, watch.wire
+    for part, method in PARTS:
+        monkeypatch.setattr(part, method, _noted(watch, part.__name__, getattr(part, method)))
+    window = watch.driver.window
+    window.actions_.refreshed.connect(lambda: watch.note("actions"))
+    space.values_changed.connect(lambda: watch.note("values"))
+    assert not any(window.docks.by_id[i].panel.is_seen for i in ("device_diff", "profile"))
+    space.debugger._expected.setInterval(10 * TOGETHER)  # so that a busy machine is not in the way
+    for edit, is_known in (
+        (lambda: commands.toggle_stop(space, wire), True),
+        (lambda: commands.rename(space, wire.op, "renamed"), False),
+    ):
+        for action in (edit, space.undo_stack.undo):
+            space.debugger._answered = 0.0  # seconds: it was quick until now
+            counts = watch.of(action)
+            assert counts["actions"] == 1
+            assert counts["ToolBar"] == 1
+            assert counts["TimelineModel"] == 2, "the rows, and where it stands in them"
+            assert counts["Minimap"] <= 1 + counts["values"]
+            assert not counts["DiffModel"]
+            assert not counts["ProfileHead"]
+            assert watch.order.index("actions") < watch.order.index("canvas")
+            if is_known:  # of a new name it waits for the values
+                assert watch.order.index("Inspector") < watch.order.index("canvas")
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 
 Paint = Callable[[QPainter, QRectF, float], None]  # painter in scene units, rectangle, scale
 MARGIN = 192  # pixels kept around the viewport
-FEW = 4  # parts that are painted one by one
+FEW = 4  # parts that are painted one by one,
+SPARE = 1.5  # unless what is around them is hardly more: what lies in several is painted once
 MANY = 64  # parts out of view that are remembered one by one
 BUDGET = 14.0  # milliseconds that a repaint may take while the view is in motion
 
@@ -77,7 +78,10 @@ class FrontBuffer:
             self._paint_parts([view])
             self.cost = (time.perf_counter() - started) * 1000
         seen = self._area if self.cost > BUDGET else view
-        self._paint_parts([part for part in self._parts if part.intersects(seen)])
+        parts = [part for part in self._parts if part.intersects(seen)]
+        inside = [part for part in parts if view.contains(part)]
+        beyond = [part for part in parts if part not in inside]
+        self._paint_parts([*beyond, *_joined(inside)])
         if len(self._parts) > MANY:
             self._spoiled = QRegion(self._area).subtracted(QRegion(view))
 
@@ -138,3 +142,15 @@ class FrontBuffer:
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         painter.drawPixmap(QRect(corner.toPoint(), size), self._pixmap)
         painter.restore()
+
+
+def _joined(parts: list[QRect]) -> list[QRect]:
+    """What is around some parts, where they are nearly all of that."""
+    if not parts:
+        return parts
+    around = reduce(QRect.united, parts)
+    return [around] if _pixels(around) <= SPARE * sum(map(_pixels, parts)) else parts
+
+
+def _pixels(rect: QRect) -> int:
+    return rect.width() * rect.height()

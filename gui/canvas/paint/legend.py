@@ -47,7 +47,10 @@ class Legend(QWidget):
 
     def refresh(self) -> None:
         """Show what is coloured by; nothing while nothing is."""
-        self.setVisible(bool(self._workspace.profiler.colouring))
+        coloured = bool(self._workspace.profiler.colouring)
+        self.setVisible(coloured)
+        if not coloured:
+            return
         self.setAccessibleName(f"{self.title()}: {self.remark()}")
         self.setToolTip(plain(self.remark()))
         self.update()

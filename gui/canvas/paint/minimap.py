@@ -18,6 +18,7 @@ from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import fade
+from gradstep.gui.model.once_told import OnceTold
 from gradstep.gui.model.workspace import Workspace
 
 SIZE = QSize(152, 96)
@@ -63,8 +64,9 @@ class Minimap(QWidget):
         self._soon.timeout.connect(self._forget_if_changed)
         self._rest = QTimer(self, singleShot=True, interval=STILL)
         self._rest.timeout.connect(self._settle)
-        stage.changed.connect(self._soon.start)
-        stage.facts_changed.connect(self._soon.start)
+        told = OnceTold(workspace.debugger, self._soon.start, self)
+        stage.changed.connect(told.hear)
+        stage.facts_changed.connect(told.hear)
         camera.moved.connect(self._follow)
         workspace.theme_changed.connect(self._forget)
         parent.installEventFilter(self)

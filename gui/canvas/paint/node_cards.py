@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -58,13 +57,20 @@ def row_of(number: int, count: int, size: float) -> Row:
     return Row(top, height, min(size, height / LINE))
 
 
-def rows_of(box: Box, width: float, size: float, letter: float) -> Iterator[tuple[Row, bool, int]]:
+Rows = tuple[tuple[Row, bool, int], ...]
+
+
+def rows_of(box: Box, width: float, size: float, letter: float) -> Rows:
     """Each row of a node, whether it is the gradient's, and how many characters it has room for.
     letter: the width of one, at the usual size."""
-    wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
-    for i, of_gradient in enumerate(wanted):
-        row = row_of(i, len(wanted), size)
-        yield row, of_gradient, int(row.room(width) / letter / row.size)
+    return _rows(box.has_value, box.has_gradient, width, size, letter)
+
+
+@lru_cache(maxsize=256)  # nodes are alike, and in view are asked for at each stop and paint
+def _rows(has_value: bool, has_gradient: bool, width: float, size: float, letter: float) -> Rows:
+    wanted = [g for g, there in ((False, has_value), (True, has_gradient)) if there]
+    rows = [(row_of(i, len(wanted), size), g) for i, g in enumerate(wanted)]
+    return tuple((row, g, int(row.room(width) / letter / row.size)) for row, g in rows)
 
 
 @cache

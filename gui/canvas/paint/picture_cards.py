@@ -51,7 +51,7 @@ class PicturePainter:
         """The picture of a box, at a scale at which it can be read."""
         if self.pictures is None or Detail.at(scale) < Detail.FULL or facts.is_scope(box):
             return None
-        return self.pictures.of(facts.operation(box))
+        return facts.picture(box, self.pictures)
 
     def places(
         self, arrays: SceneArrays, facts: OverlayState, boxes: Iterable[int], scale: float

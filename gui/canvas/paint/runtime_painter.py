@@ -127,7 +127,8 @@ class RuntimePainter:
     ) -> None:
         self._drawn_out(painter, arrays, facts)
         numbers = np.flatnonzero(links).tolist()
-        flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
+        carrying = numbers if facts.carried else ()
+        flowing = {i: flow for i in carrying if (flow := facts.flow(i))}
         dead, stopped = facts.dead_links | facts.untaken_links, facts.stopped_links
         marked = dead | stopped
         shown = [i for i in numbers if marked[i] or i in flowing or i == facts.selected_link]

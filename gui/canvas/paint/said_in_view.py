@@ -120,10 +120,10 @@ def _words(reading: NodeValues) -> tuple[object, ...]:
 
 def _said_of_links(facts: OverlayState, links: np.ndarray) -> Iterator[tuple[int, object]]:
     dead, stopped = facts.dead_links | facts.untaken_links, facts.stopped_links
-    crossings = facts.crossings
+    crossings, carries, selected = facts.crossings, bool(facts.carried), facts.selected_link
     for i in np.flatnonzero(links).tolist():
-        flow = facts.flow(i) if facts.carried else None
-        chosen = i == facts.selected_link
+        flow = facts.flow(i) if carries else None
+        chosen = i == selected
         crossing = crossings.get(i)
         if dead[i] or stopped[i] or chosen or flow is not None or crossing is not None:
             badge = "" if crossing is None else crossing.badge

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import filterfalse
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from gradstep.gui.canvas.scene.device_crossings import Crossing, find_crossings
 from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
+from gradstep.gui.canvas.scene.value_pictures import ValuePicture, ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.canvas.scene.waiting_boxes import WaitingBoxes
 from gradstep.gui.model import variable_change
@@ -77,8 +79,12 @@ class OverlayState:
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
-        self._readings: dict[tuple[int, bool, int], NodeValues] = {}
-        self._flows: dict[int, Flow | None] = {}
+        space = workspace
+        self._stands = visible, space.document, space.inference, space.program, space.stop
+        same = before is not None and all(map(is_, before._stands, self._stands))
+        # What boxes and links say by values that are all here, and so at the next selection, too.
+        self._settled: dict[object, Any] = before._settled if before is not None and same else {}
+        self._said: dict[object, Any] = {}  # and by values of which some are still to come
 
     def _keep(self, what: str, find: Callable[[], T], *follows_from: object) -> T:
         """What `find` gives; what it gave before, where it follows from the same objects."""
@@ -260,11 +266,34 @@ class OverlayState:
 
     def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> NodeValues:
         """What the value row, or the gradient row, of a box says in so many characters."""
-        key = (box, of_gradient, room)
-        if key not in self._readings:
-            read = gradient if of_gradient else value
-            self._readings[key] = read(self._workspace, self.operation(box), room)
-        return self._readings[key]
+        read = gradient if of_gradient else value
+        find = partial(self._read, read, box, room)
+        return self._say((box, of_gradient, room), find)
+
+    def _read(
+        self, read: Callable[[Workspace, Operation, int], NodeValues], box: int, room: int
+    ) -> NodeValues:
+        return read(self._workspace, self.operation(box), room)
+
+    def picture(self, box: int, pictures: ValuePictures) -> ValuePicture | None:
+        """The small picture of what an operation's box shows."""
+        find = partial(pictures.of, self.operation(box))
+        return self._say(("picture", box, pictures.are_shown), find, lambda: pictures.awaited)
+
+    def _say(
+        self, what: object, find: Callable[[], T], awaited: Callable[[], int] = lambda: 0
+    ) -> T:
+        """What `find` makes of values, once. awaited: of what else, how often it was not here."""
+        for known in (self._settled, self._said):
+            if what in known:
+                found: T = known[what]
+                return found
+        debugger = self._workspace.debugger
+        before = debugger.lacked, awaited()
+        made = find()
+        is_settled = before == (debugger.lacked, awaited()) and debugger.knows_this_stop
+        (self._settled if is_settled else self._said)[what] = made
+        return made
 
     def is_scope(self, box: int) -> bool:
         """Whether a box stands for a collapsed scope."""
@@ -342,7 +371,7 @@ class OverlayState:
         found[[*links]] = True
         return found
 
-    @property
+    @cached_property
     def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         return self._workspace.carried
@@ -407,9 +436,7 @@ class OverlayState:
 
     def flow(self, link: int) -> Flow | None:
         """What went back over a link up to now; None if nothing did."""
-        if link not in self._flows:
-            self._flows[link] = self._find_flow(link)
-        return self._flows[link]
+        return self._say(link, partial(self._find_flow, link))
 
     def _find_flow(self, link: int) -> Flow | None:
         names = [self.carried[e] for e in self._visible.links[link].wires if e in self.carried]

@@ -133,11 +133,7 @@ class SceneArrays:
         """Of each box the inmost scope whose frame is around it, "" for none."""
         if self.base is not None:
             return self.base.scopes
-        found = [""] * len(self)
-        for frame in self.frames:
-            for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():
-                found[number] = frame.scope
-        return found
+        return self.visible.framing.inmost(self.frames, len(self))
 
     @cached_property
     def extent(self) -> tuple[float, float, float, float]:

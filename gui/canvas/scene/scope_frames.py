@@ -92,6 +92,7 @@ class Framing:
         self._outer = _outer(homes, self._members)
         self._sizes = np.array([*map(len, self._members.values())], dtype=np.int64)
         self._masks: dict[int, np.ndarray] = {}
+        self._inmost: tuple[list[str], list[str]] | None = None  # scopes of frames, and of boxes
 
     def measure(self, rects: np.ndarray, before: Measured | None = None) -> Measured:
         """before: for the same boxes in other places; of those that stand as they did it is not
@@ -124,6 +125,18 @@ class Framing:
                 inside = self._inside(number, len(measured.rects))
                 found.append(_frame(names[number], around, inside, bounds[number]))
         return tuple(found)
+
+    def inmost(self, frames: Sequence[Frame], count: int) -> list[str]:
+        """Of so many boxes the inmost scope that one of these frames is around, "" for none; known
+        from before where an edit moves boxes, and frames with them."""
+        scopes = [frame.scope for frame in frames]
+        if self._inmost is None or self._inmost[0] != scopes:
+            found = [""] * count
+            for frame in frames:
+                for number in np.flatnonzero(frame.boxes).tolist() if frame.scope else ():
+                    found[number] = frame.scope
+            self._inmost = scopes, found
+        return self._inmost[1]
 
     def _inside(self, number: int, count: int) -> np.ndarray:
         """bool[n]: the boxes in one of them, of so many."""

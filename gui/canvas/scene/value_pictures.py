@@ -51,6 +51,7 @@ class ValuePictures(QObject):
         self._workspace = workspace
         self._questions = Questions(workspace.request, lambda error: None)
         self.are_shown = settings().pictures
+        self.awaited = 0  # how often one was looked for that is still to come
         self._kept: OrderedDict[TensorValue, ValuePicture] = OrderedDict()
         self._newest: dict[str, TensorValue] = {}  # of each tensor, what there is a picture of
         self._wanted: OrderedDict[TensorValue, PictureWish] = OrderedDict()
@@ -84,6 +85,7 @@ class ValuePictures(QObject):
         if self._asked.get(value.ref) is not value and len(self._wanted) < AT_ONCE:
             self._wanted[value] = wish
             self._later.start()
+        self.awaited += 1
         before = self._newest.get(value.ref)
         return None if before is None or before.shape != value.shape else self._kept.get(before)
 

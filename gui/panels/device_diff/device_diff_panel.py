@@ -56,8 +56,8 @@ class DeviceDiffPanel(Panel):
         self.column.addWidget(self._body(), 1)
         self.table.chosen.connect(self._select)
         workspace.compared.connect(self._show_comparisons)
-        workspace.program_changed.connect(self.refresh)
-        workspace.message.connect(self.refresh)  # a comparison that failed has said so there
+        # A comparison that failed has said so in a message.
+        self.follow(self.refresh, workspace.program_changed, workspace.message)
         workspace.selection_changed.connect(self._follow_selection)
         workspace.profiler.changed.connect(self._note_colour)
         workspace.devices_changed.connect(self._offer)

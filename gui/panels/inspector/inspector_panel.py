@@ -10,6 +10,7 @@ from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui.actions.action_record import can_branch
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.once_told import BeforePaint
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_rows import Attributes
@@ -73,8 +74,7 @@ class InspectorPanel(Panel):
         self.blocks = BlockComparison(workspace)
         self._shown: tuple[object, ...] = ()
         self._shown_attributes: tuple[object, ...] = ()
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._refresh_when_told)
+        self._soon = BeforePaint(self._refresh_when_told, self)
         self._patient = QTimer(self, singleShot=True, interval=PATIENCE)
         self._patient.timeout.connect(self.refresh)
         self._fill()
@@ -120,12 +120,14 @@ class InspectorPanel(Panel):
     def _await(self, begin: bool = False) -> None:
         """Something else is to be shown; once, with what flows there, where that is here soon and
         nobody types meanwhile. begin: it is another node, or another step."""
+        if self._soon.is_waiting:
+            return  # it will be, whatever it is by then
         name, waits = inspected_name(self.workspace), self._patient
         op = None if name is None else self.workspace.shown.operations.get(name)
         may_wait = waits.isActive() or (begin and not _focused_name(self))
         if op is None or not may_wait or is_flow_known(self.workspace, op):
             self._soon.start()
-        elif not waits.isActive() and not self._soon.isActive():
+        elif not waits.isActive() and not self._soon.is_waiting:
             waits.start()
 
     def _await_edit(self) -> None:
@@ -167,7 +169,7 @@ class InspectorPanel(Panel):
     @property
     def is_current(self) -> bool:
         """Whether it shows what is looked at now."""
-        return not (self._soon.isActive() or self._patient.isActive() or self.is_waiting)
+        return not (self._soon.is_waiting or self._patient.isActive() or self.is_waiting)
 
     def value_field(self) -> QLineEdit | None:
         """Where the value of the node that is selected now is edited; None if it has none, or a

@@ -99,7 +99,8 @@ class OutlinePanel(Panel):
             known = space.document, space.inference, space.program, words, space.debugger.index
             rows = self._outline.rows(*known)
             self.tree.set_rows(rows, forced_open=bool(words))
-            self.tree.select_names(space.selection)
+            if list(space.selection) != self.tree.selected_names():
+                self.tree.select_names(space.selection)
         self.show_content()
 
     def _begin(self) -> None:

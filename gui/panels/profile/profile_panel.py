@@ -63,7 +63,7 @@ class ProfilePanel(Panel):
         self.split.setSizes(SHARES)
 
     def _connect(self) -> None:
-        self.profiler.changed.connect(self.refresh)
+        self.follow(self.refresh, self.profiler.changed)
         self.workspace.selection_changed.connect(self._follow_selection)
         self.head.grouped.connect(self.refresh)
         self.head.turned.connect(self.pages.setCurrentIndex)

@@ -141,10 +141,12 @@ class RunBars(QWidget):
         """Where the boundary before plan step `step` is drawn; each row is equally wide."""
         if not self._rows:
             return float(_LEFT)
-        width = (self.width() - _LEFT - _RIGHT) / len(self._rows)
-        number = bisect_right(self._rows.starts, step) - 1
-        row = self._rows[number]
-        inside = min((step - row.start) / (row.stop - row.start), 1.0)
+        starts = self._rows.starts
+        width = (self.width() - _LEFT - _RIGHT) / len(starts)
+        number = bisect_right(starts, step) - 1
+        start = starts[number]
+        stop = starts[number + 1] if number + 1 < len(starts) else self._rows.stop
+        inside = min((step - start) / (stop - start), 1.0)
         return _LEFT + width * (number + inside)
 
     def place_at(self, point: QPoint) -> tuple[int, int]:

@@ -31,6 +31,7 @@ class TimelineModel(CellModel):
         self.rows: Rows = StepRows(())
         self.step = 0
         self.current = 0  # number of the row that runs next
+        self._last = -1  # and of the one that ran last
         self.error = ""  # why it failed, or waits, if it does
         self.waits = False
 
@@ -39,7 +40,7 @@ class TimelineModel(CellModel):
         if is_other:
             self.beginResetModel()
         self.rows = rows
-        self.current = rows.at(self.step)
+        self._find_current()
         if is_other:
             self.endResetModel()
         else:  # most edits change a few of many rows
@@ -48,15 +49,18 @@ class TimelineModel(CellModel):
     def move_to(self, step: int, error: str = "", waits: bool = False) -> None:
         """The debugger has executed `step` steps; `error`: why the next one failed, or waits."""
         self.step, self.error, self.waits = step, error, waits
-        self.current = self.rows.at(step)
+        self._find_current()
         self.changed()
+
+    def _find_current(self) -> None:
+        self.current, self._last = self.rows.at(self.step), self.rows.at(self.step - 1)
 
     def count(self) -> int:
         return len(self.rows)
 
     def cell(self, row: int, column: int) -> Cell:
         item, here = self.rows[row], row == self.current
-        future, fresh = row > self.current, row == self.rows.at(self.step - 1) != self.current
+        future, fresh = row > self.current, row == self._last != self.current
         fill: Fill = "current_row" if here else ""
         tone: Tone = "muted" if future else "text"
         if column == NUMBER:

@@ -77,6 +77,7 @@ class TimelinePanel(Panel):
         self._reached: list[int] = [0]
         self._branches: list[BranchInfo] = []
         self._shown = workspace.sessions.current, ""
+        self._stop: Stopped | None = None  # where the debugger stands, as it is shown
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 12, 0)
         top.setSpacing(GRID)
@@ -102,7 +103,7 @@ class TimelinePanel(Panel):
     def _connect(self) -> None:
         space = self.workspace
         self.follow(self.show_program, space.program_changed)
-        self.follow(self.show_position, space.stopped)
+        self.follow(self._follow_stop, space.stopped)
         space.document_changed.connect(self._offer_box)
         self.follow(self.model.changed, space.values_changed)
         self.every.toggled.connect(self.show_program)
@@ -150,9 +151,13 @@ class TimelinePanel(Panel):
             "update": f"update ({', '.join(types)})" if types else self.tr("update"),
         }
 
+    def _follow_stop(self) -> None:
+        if self.workspace.stop is not self._stop:  # else it was shown with its program
+            self.show_position()
+
     def show_position(self) -> None:
         """The debugger stands somewhere else."""
-        stop = self.workspace.stop
+        stop = self._stop = self.workspace.stop
         if stop is None or self.workspace.program is None:
             return
         self._note_reached(stop.runs, stop.run, stop.step)
@@ -219,8 +224,9 @@ class TimelinePanel(Panel):
     def _fit_columns(self) -> None:
         # The table follows later.
         room = self.width() - (0 if self.branches.isHidden() else self.branches.sizeHint().width())
-        self.table.setColumnWidth(OPERATION, min(max(self._widest, 120), max(room * 3 // 10, 120)))
-        self.table.setColumnWidth(VALUE, min(max(room // 5, 216), room // 4, 320))
+        operation = min(max(self._widest, 120), max(room * 3 // 10, 120))
+        value = min(max(room // 5, 216), room // 4, 320)
+        self.table.fit_columns({OPERATION: operation, VALUE: value})
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -77,9 +77,9 @@ class Rows(Sequence[StepRow]):
     def __getitem__(self, number: int | slice) -> StepRow | list[StepRow]:
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
-        place = range(len(self))[number]
-        found = self._made.get(place)
+        found = self._made.get(number)
         if found is None:
+            place = range(len(self))[number]
             found = self._made[place] = self.make(place)
         return found
 

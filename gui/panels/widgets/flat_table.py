@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -28,7 +28,7 @@ from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.flat_header import MARGIN, FlatHeader
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 from gradstep.gui.panels.widgets.sparkline import paint_sparkline
-from gradstep.gui.panels.widgets.table_cells import Cell, CellRole, Index
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, CellRole, Index
 
 ROW_HEIGHT = 24
 _BOX = 24  # width of a check box and the gap after it
@@ -152,6 +152,21 @@ class FlatTable(QTableView):
         if stretch >= 0:
             columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
 
+    def fit_columns(self, widths: Mapping[int, int]) -> None:
+        """Give columns other widths, before the table is painted: Qt paints it as it was, and what
+        follows from the widths after that, all of it once more."""
+        if all(self.columnWidth(column) == width for column, width in widths.items()):
+            return
+        header = self.column_header
+        before = header.blockSignals(True)
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+        header.resizeSections()  # the one that takes what is left
+        header.blockSignals(before)
+        self.updateGeometries()
+        self.viewport().update()
+        header.viewport().update()
+
     def share_rest(self, columns: Sequence[int], least: int) -> None:
         """Have these columns share what the others leave, each at least `least` pixels wide."""
         self._sharing = columns, least
@@ -192,9 +207,14 @@ class FlatTable(QTableView):
         seen = range(self.rowAt(0), self._last_seen + 1)
         painted = {at: cell for at, cell in self._delegate.painted.items() if at[0] in seen}
         self._delegate.painted = painted
+        model = self.model()
         for (row, column), cell in painted.items():
-            index = self.model().index(row, column)
-            if index.data(CellRole) != cell:
+            if isinstance(model, CellModel) and row < model.count():
+                now = model.cell(row, column)  # by way of Qt it takes as long again
+            else:
+                now = model.index(row, column).data(CellRole)
+            if now != cell:
+                index = model.index(row, column)
                 super().dataChanged(index, index)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtCore import SignalInstance
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradstep.gui.look.theme import GRID, Theme
+from gradstep.gui.model.once_told import OnceTold
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ class Panel(QWidget):
         followers in the order in which they were given."""
         follower = _Follower(self, show, shown or show)
         self._followers.append(follower)
-        self.workspace.debugger.told.connect(follower.hear_out)
         for signal in signals:
             signal.connect(follower.hear)
 
@@ -126,29 +126,21 @@ class Panel(QWidget):
             child.update()
 
 
-class _Follower(QObject):
-    """Goes with its panel, and so do its connections."""
+class _Follower(OnceTold):
+    """Goes with its panel, and hears only while that can be seen."""
 
     def __init__(
         self, panel: Panel, show: Callable[[], object], shown: Callable[[], object]
     ) -> None:
-        super().__init__(panel)
-        self._panel, self._show, self._shown = panel, show, shown
-        self._is_stale = self.is_waiting = False
+        super().__init__(panel.workspace.debugger, show, panel)
+        self._panel, self._shown = panel, shown
+        self._is_stale = False
 
     def hear(self, *_: object) -> None:
         if not self._panel.is_seen and not self._panel.isWindow():
             self._is_stale = True
-        elif self._panel.workspace.debugger.is_telling:
-            self.is_waiting = True
         else:
-            self._show()
-
-    def hear_out(self) -> None:
-        """All that came at once was said."""
-        if self.is_waiting:
-            self.is_waiting = False
-            self.hear()
+            super().hear()
 
     def catch_up(self) -> None:
         if self._is_stale:

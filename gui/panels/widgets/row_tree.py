@@ -84,8 +84,9 @@ class _Level:
             self.told.clear()
             yield from (0, len(self.rows) - 1)
         for place, told in [*self.told.items()]:
-            now = self.told[place] = self.rows[place]
-            if _look(now) != _look(told):
+            now = self.told[place] = self.rows.make(place)
+            # What a view shows of it: all but the rows below, of which only whether there are any.
+            if now[:-1] != told[:-1] or bool(now.children) != bool(told.children):
                 yield place
 
 
@@ -300,8 +301,3 @@ class DraggedRowTreeModel(RowTreeModel):
         if row is not None:
             data.setData(self._mime_type, row.name.encode())
         return data
-
-
-def _look(row: Row) -> tuple[object, ...]:
-    """What a view shows of it."""
-    return (*row[:-1], bool(row.children))

@@ -16,7 +16,7 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.protocol.messages import DrawTensor, ReadTable, Stats
 from gradstep.gui.canvas.paint.picture_cards import AWAY, REACH, place
 from gradstep.gui.canvas.scene.picture_choice import PIXELS, PLANES, wish_for
-from gradstep.gui.canvas.scene.value_pictures import KEPT, ValuePicture
+from gradstep.gui.canvas.scene.value_pictures import KEPT, ValuePicture, ValuePictures
 from gradstep.gui.model.value_cache import TensorValue
 from tests.gui.canvas.test_same_picture import assert_as_new, seen
 
@@ -237,3 +237,37 @@ def test_pictures_come_whole_into_a_view_that_is_moved(near: Any) -> None:
             moved = seen(near.view)
             near.view.layers.refresh()
             assert (moved != seen(near.view)).sum() < EDGES
+
+
+def test_a_picture_is_looked_for_until_it_is_here(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, by what says where to paint and by what paints; and again only where it is awaited."""
+    canvas.open("tutorial")
+    canvas.view.camera.zoom_to(SCALE)
+    canvas.step(1)
+    looked, awaited, of = list[str](), {"c"}, ValuePictures.of
+
+    def noted(self: ValuePictures, op: Operation) -> ValuePicture | None:
+        looked.append(op.name)
+        self.awaited += op.name in awaited
+        return of(self, op)
+
+    monkeypatch.setattr(ValuePictures, "of", noted)
+    seen(canvas.view)
+    canvas.step(1)
+    seen(canvas.view)
+    assert {"a", "c"} <= {*looked}
+    looked.clear()
+    canvas.space.select(["a"])
+    seen(canvas.view)
+    assert looked == ["c"]
+    awaited.clear()
+    looked.clear()
+    for name in ("c", "a", "d"):
+        canvas.space.select([name])
+        seen(canvas.view)
+    assert looked == ["c"]
+    canvas.view.stage.pictures.toggle()
+    seen(canvas.view)
+    assert {"a", "c"} <= {*looked[1:]}

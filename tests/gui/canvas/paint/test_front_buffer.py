@@ -116,6 +116,24 @@ def test_what_changed_is_painted_again(layer: Painted) -> None:
     assert len(layer.areas) == 2
 
 
+def test_parts_that_leave_little_between_them_are_painted_as_one(layer: Painted) -> None:
+    """What lies in both would be painted twice; two that are far apart are no reason for all that
+    is between them."""
+    buffer = FrontBuffer(layer)
+    shown(buffer, VIEW)
+    for parts, painted in (
+        ([QRect(10, 10, 40, 20), QRect(20, 30, 40, 20)], [QRectF(10, 10, 50, 40)]),
+        (
+            [QRect(10, 10, 10, 10), QRect(80, 60, 10, 10)],
+            [QRectF(10, 10, 10, 10), QRectF(80, 60, 10, 10)],
+        ),
+    ):
+        layer.areas.clear()
+        buffer.invalidate_part(QRegion(parts[0]) + QRegion(parts[1]))
+        shown(buffer, VIEW)
+        assert layer.areas == painted
+
+
 def test_a_costly_layer_is_scaled_while_zooming_and_crisp_after(layer: Painted) -> None:
     buffer = FrontBuffer(layer)
     shown(buffer, VIEW)

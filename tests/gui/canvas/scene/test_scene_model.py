@@ -17,11 +17,13 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge, shown_as
 from gradstep.gui import commands
-from gradstep.gui.canvas.scene import box_placement
+from gradstep.gui.canvas.scene import box_placement, node_values, overlay_state
+from gradstep.gui.canvas.scene.node_values import NodeValues
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import EARLIER
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
+from gradstep.gui.model.workspace import Workspace
 
 
 def chain(count: int) -> Document:
@@ -43,6 +45,44 @@ def test_a_stop_moves_nothing(canvas: Any) -> None:
         wires = [arrays.visible.links[i].wires for i in np.flatnonzero(stopped)]
         assert wires in ([(Edge("a", 1),)], [])
     assert not stopped.any()
+
+
+def test_a_selection_reads_no_box_again_but_where_values_were_lacking(
+    canvas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas.open("tutorial")
+    canvas.step(2)
+    space, stage, read, lacks = canvas.space, canvas.view.stage, list[str](), set[str]()
+
+    def reading(workspace: Workspace, op: Operation, room: int) -> NodeValues:
+        read.append(op.name)
+        workspace.debugger._values.lacked += op.name in lacks  # as one that looks in vain
+        return node_values.value(workspace, op, room)
+
+    monkeypatch.setattr(overlay_state, "value", reading)
+    boxes = stage.arrays.visible.boxes
+
+    def say(name: str) -> list[str]:
+        """What all boxes say once another is selected, and of which that was read."""
+        space.select([name])
+        read.clear()
+        for box in range(len(boxes)):
+            assert stage.facts.reading(box, False, 12) is stage.facts.reading(box, False, 12)
+        return read
+
+    names = [box.members[0] for box in boxes]
+    space.select([])
+    canvas.step(1)  # stands elsewhere: all of it follows from that
+    lacks |= {names[1]}
+    assert say(names[0]) == names
+    assert say(names[1]) == [names[1]]
+    lacks.clear()
+    assert say(names[2]) == [names[1]]
+    assert say(names[0]) == []
+    canvas.step(1)
+    assert say(names[1]) == names
+    commands.set_attr(space, names[0], "_note", "seen")
+    assert say(names[2]) == names, "it may follow from the document"
 
 
 @pytest.mark.slow
@@ -132,9 +172,9 @@ def test_all_scopes_of_a_large_graph_are_opened_beside(
     assert not stage.laying_out
 
 
-def _in_scopes(document: Document) -> Document:
-    """All but the first operation in eight scopes."""
-    names = {f"n{i}": f"s{i % 8}/n{i}" for i in range(1, len(document.graph))}
+def _in_scopes(document: Document, row: int = 1) -> Document:
+    """All but the first operation in eight scopes. row: how many next to each other are in one."""
+    names = {f"n{i}": f"s{i // row % 8}/n{i}" for i in range(1, len(document.graph))}
     ops = [
         replace(
             op,
@@ -349,3 +389,39 @@ def test_links_are_known_by_the_numbers_that_they_had_on_the_way_back(canvas: An
     kept = np.flatnonzero(back >= 0)
     assert there[back[kept]].tolist() == kept.tolist()
     assert before.numbers_in(before) is None
+
+
+def test_an_edit_that_moves_nothing_finds_no_scopes_of_boxes_again(canvas: Any) -> None:
+    """They are as many as the boxes are."""
+    canvas.space.open_document(_in_scopes(chain(24), 3))
+    stage = canvas.view.stage
+    before = stage.arrays.scopes
+    assert before[4] == "s1"
+    commands.rename(canvas.space, "s1/n4", "s1/other")
+    assert "s1/other" in stage.arrays.visible.number
+    assert stage.arrays.scopes is before
+    commands.rename(canvas.space, "s1/other", "other")
+    number = stage.arrays.visible.number
+    assert stage.arrays.scopes[number["other"]] == ""
+    assert stage.arrays.scopes is not before
+
+
+def test_a_frame_that_goes_says_nothing_of_its_boxes(canvas: Any) -> None:
+    """As another box stands in it; the boxes are in the same scopes as before."""
+    canvas.space.open_document(_in_scopes(chain(24), 3))
+    stage = canvas.view.stage
+    framing, frames = stage.arrays.visible.framing, len(stage.arrays.frames)
+    assert "s5" in stage.arrays.scopes
+    number = stage.arrays.visible.number
+    (x, y, *_), (left, top, *_) = (
+        stage.arrays.rects[number[name]].tolist() for name in ("s5/n16", "s1/n4")
+    )
+    stage.move([number["s1/n4"]], x - left, y - top)
+    arrays = stage.arrays
+    assert arrays.visible.framing is framing
+    assert len(arrays.frames) < frames
+    found = [""] * len(arrays)
+    for frame in arrays.frames:
+        for box in np.flatnonzero(frame.boxes).tolist():
+            found[box] = frame.scope
+    assert arrays.scopes == found

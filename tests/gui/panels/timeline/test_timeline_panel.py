@@ -284,6 +284,20 @@ def test_places_on_the_bar_are_found_again(qapp: object, width: int, step: int) 
     assert bars.place_at(QPoint(round(bars.x_of(step)), 12)) == (0, step)
 
 
+def test_bars_of_many_steps_are_painted_without_their_rows(qapp: object) -> None:
+    """Which say what each step does; the bars only where the phases are."""
+    from gradstep.gui.look.theme import DARK
+    from gradstep.gui.panels.timeline.run_bars import RunBars
+
+    steps = [StepInfo(op="x", type="Neg", phase="forward", origin="x", outputs=[])] * 900
+    bars, rows = RunBars(lambda: DARK), StepRows(steps)
+    bars.resize(600, 60)
+    bars.show_rows(rows, {})
+    bars.show_position(0, 450, [900])
+    assert not bars.grab().isNull()
+    assert not rows._made
+
+
 def test_rows_and_keys_go_there_too(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     bench.open("tutorial")
     panel = show(TimelinePanel(bench.space), 1000, 600)
