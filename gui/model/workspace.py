@@ -591,9 +591,8 @@ class Workspace(QObject):
         if document.code is not before.code:
             self.permission = self._rights.permission(document)
             self.file_changed.emit()
-        self.debugger.show(
-            document, self.permission
-        )  # first: what follows is shown with its answer
+        # First: what follows is shown with the engine's answer.
+        self.debugger.show(document, self.permission)
         self._carry_selection(renamed, back)
         if renamed:
             self.renamed.emit(renamed, before)
