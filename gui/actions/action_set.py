@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from gradstep.gui.actions.action_record import Action, Condition
 from gradstep.gui.look import icons
@@ -80,6 +81,8 @@ class ActionSet(QObject):
     def _show_undo(self) -> None:
         """At once: who edits may take that back before the engine has said anything of it."""
         stack = self.workspace.undo_stack
+        if not isValid(stack):  # it says that it is emptied when it goes, with its document
+            return
         for row in self._undo:
             action = self._actions[row.id]
             need = row.enabled.obstacle(self.workspace)
