@@ -72,6 +72,14 @@ def test_a_scope_is_taken_away_and_nothing_moves(opened: Any) -> None:
         assert np.allclose(now[:2], place[:2]), name
 
 
+def test_of_nodes_of_which_some_are_in_a_scope_that_scope_goes(opened: Any) -> None:
+    run(opened, "edit.group", "d", "e")
+    opened.view.setFocus()
+    run(opened, "edit.dissolve", "a", "group/e")
+    assert {"d", "e", "a"} <= opened.space.document.graph.operations.keys()
+    assert not opened.view.stage.arrays.frames
+
+
 def test_a_node_is_replaced_by_what_is_found_for_its_place(opened: Any) -> None:
     run(opened, "graph.replace", "a")
     search = field(opened, "search_menu_field")
