@@ -103,11 +103,13 @@ def _along(
         hidden = np.isin(elements, [*differences.hidden])
         sharp = measure_complex_slopes(evaluate, graph, of, x, base, elements)
         if sharp is not None and _same(sharp, value, noise, kink | hidden):
-            value, method = np.where(kink, value, sharp), COMPLEX
+            unseen = hidden & ~np.isfinite(sharp)  # an infinity has no slope either
+            value, method = np.where(kink | unseen, value, sharp), COMPLEX
+            noise = np.where(unseen, math.inf, noise)
             # Differences that are too long, and can be no shorter, say nothing of the slope that a
             # complex step sees; at a pole that is none but what its length makes it.
             told = kink & (np.abs(sharp) <= _POLE * np.max(np.abs(value), initial=0.0))
-            told |= hidden
+            told |= hidden & ~unseen
             low = np.where(told, np.minimum(low, sharp), low)
             high = np.where(told, np.maximum(high, sharp), high)
         else:
