@@ -119,6 +119,17 @@ def test_an_infinite_value_is_no_mistake_and_hides_none(dtype: type) -> None:
     assert [*verdicts.values()] == [Verdict.OK, Verdict.WRONG, Verdict.OK]
 
 
+@pytest.mark.parametrize("type", ["Relu", "Abs"])
+def test_an_infinity_beside_an_element_excuses_nothing_there(type: str) -> None:
+    """No step shows an infinite slope's element; those beside it show theirs."""
+    at = [-1.0, np.inf, 2.0, -np.inf]
+    found = [*one(type, at).finding.verdicts.values()]
+    assert found[::2] == [Verdict.OK, Verdict.OK]
+    assert Verdict.WRONG not in found
+    wrong = {"Copied": lambda op, g: g}
+    assert one(type, at, wrong).finding.verdicts[(0,)] is Verdict.WRONG
+
+
 def test_none_is_right_where_the_numbers_are_flat_and_wrong_where_not() -> None:
     assert one("Floor", [0.4]).finding.analytic is None
     assert one("Tanh", [0.4], {"None": lambda op, g: None}).finding.verdict is Verdict.WRONG
