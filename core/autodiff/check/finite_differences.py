@@ -267,11 +267,12 @@ def _spread(part: np.ndarray, elements: Sequence[int], shape: tuple[int, ...]) -
 
 
 def agree(analytic: np.ndarray | None, numeric: NumericGradient) -> np.ndarray:
-    """Per element: does `analytic` (None: no gradient) lie where the numbers put it?
+    """Per element: does `analytic` (None: no gradient) lie where the numbers put it? Where these
+    are none, as at an infinity, it does.
 
     Tolerance: 1e-3 of the larger of the two, and 1e-4 of the largest element (float32's reach).
     """
-    seen = numeric.looked_at
+    seen = numeric.looked_at & np.isfinite(numeric.value)
     if analytic is None:
         return np.asarray(~seen | (np.abs(numeric.value) <= 1e-9) | _may_be_zero(numeric))
     value = np.asarray(analytic, np.float64)
