@@ -8,7 +8,11 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    Override,
+    OverrideKind,
+)
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import rename_operations
 from gradstep.core.debug.breaks.log_text import map_expressions
@@ -103,6 +107,12 @@ def _relabelled_request(
     request: GradientRequest, name_of: Names, scope_of: Names, names: Collection[str]
 ) -> GradientRequest:
     change = {OverrideKind.OP: name_of, OverrideKind.SCOPE: scope_of}
+
+    def target_of(one: Override) -> str:
+        old = one.target_name
+        new = change.get(one.kind, _same)(old)
+        return one.target if new == old else new
+
     return replace(
         request,
         of=_renamed(request.of, name_of, names),
@@ -110,9 +120,7 @@ def _relabelled_request(
         grad_ys=tuple(r and _ref(r, name_of) for r in request.grad_ys),
         stops=frozenset(_ref(r, name_of) for r in request.stops),
         stopped_edges=frozenset(Edge(name_of(e.op), e.index) for e in request.stopped_edges),
-        overrides=tuple(
-            replace(o, target=change.get(o.kind, _same)(o.target)) for o in request.overrides
-        ),
+        overrides=tuple(replace(o, target=target_of(o)) for o in request.overrides),
     )
 
 

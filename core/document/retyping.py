@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -149,13 +149,24 @@ def _lost_output(document: Document, op: Operation, definition: OpDef) -> str:
     graph = graph_around(document.graph, op.name)
     edges = graph.consumers.get(op.name, ())
     read = {ref.index for edge in edges if (ref := graph.source(edge)) is not None}
-    asked = (*document.request.of, *document.request.wrt, *document.fetches)
-    read |= {ref.index for ref in asked if ref.op == op.name}
+    read |= {ref.index for ref in _mentioned(document) if ref.op == op.name}
     given = len(definition.outputs)
     lost = max(read, default=-1)
     if lost < given:
         return ""
     return f"its output {lost} is read, and {definition.type} gives {given or 'none'}"
+
+
+def _mentioned(document: Document) -> Iterator[TensorRef]:
+    """Tensors that the document says something of, beside what reads them."""
+    request = document.request
+    yield from (*request.of, *request.wrt, *request.stops, *document.fetches)
+    yield from (ref for ref in request.grad_ys if ref is not None)
+    yield from map(TensorRef.parse, (*document.feeds, *document.columns))
+    for one in document.optimizers:
+        yield from (*one.of, *one.wrt)
+    for thread in document.threads:
+        yield from thread.fetches
 
 
 def _types(document: Document) -> TensorTypes:

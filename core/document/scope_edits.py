@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
@@ -22,7 +22,8 @@ SCOPE = "group"  # what a new one is called until the user names it
 def group(document: Document, units: Collection[str]) -> tuple[Document, str, dict[str, str]]:
     """Put nodes, each with what is in its loop, and scopes, whose names end in "/", into a new
     scope in the innermost one around them all. Returns the scope, and old name -> new. Raises
-    GradstepError for a name that there is not."""
+    GradstepError for a name that there is not, and where a gradient override is for all of a scope
+    that only a part goes out of."""
     nodes = [anywhere(document.graph, name) for name in units if not name.endswith("/")]
     scopes = [name for name in units if name.endswith("/")]
     inside = (op for op in within(document.graph) if any(is_inside(op.name, s) for s in scopes))
@@ -34,6 +35,9 @@ def group(document: Document, units: Collection[str]) -> tuple[Document, str, di
     scope = fresh_scope(document.graph, f"{prefix}{SCOPE}")
     moved = {name: f"{scope}/{name[len(prefix) :]}" for name in chosen if name.startswith(prefix)}
     whole = {old: f"{scope}/{old[len(prefix) :]}" for old in _whole(document, moved, around)}
+    for inner in _inner(moved, around):
+        if inner not in whole:
+            _require_plain(document, inner)
     return _renamed(document, moved, whole), scope, moved
 
 
@@ -54,19 +58,9 @@ def dissolve(document: Document, scope: str) -> tuple[Document, dict[str, str]]:
     free = {head: take_free_name(prefix + head.rpartition("/")[2], taken) for head in sorted(heads)}
     moved = {name: _moved(name, free) for name in inside}
     scopes = {s: _moved(s, free) for name in inside for s in parents(name) if is_inside(s, scope)}
-    document = _renamed(document, moved, scopes)
-    kind, view = BreakpointKind.SCOPE, document.view
-    return replace(
-        document,
-        breakpoints=tuple(
-            b for b in document.breakpoints if b.kind is not kind or b.target != scope
-        ),
-        view=replace(
-            view,
-            positions={k: v for k, v in view.positions.items() if k != f"{scope}/"},
-            collapsed=view.collapsed - {scope},
-        ),
-    ), moved
+    # First of all: what was inside may be called as it was.
+    document = _without_place(document, scope)
+    return _renamed(document, moved, scopes), moved
 
 
 def _around(names: Collection[str]) -> str:
@@ -79,8 +73,13 @@ def _whole(document: Document, moved: Collection[str], around: str) -> Iterator[
     """Scopes in `around` of which every operation is among those that move."""
     there = Counter(s for op in within(document.graph) for s in parents(op.name))
     going = Counter(s for name in moved for s in parents(name))
-    inner = (scope for scope in going if not around or is_inside(scope, around))
-    return (scope for scope in inner if going[scope] == there[scope])
+    return (scope for scope in _inner(moved, around) if going[scope] == there[scope])
+
+
+def _inner(names: Iterable[str], around: str) -> list[str]:
+    """The scopes in `around` that these operations are in."""
+    scopes = dict.fromkeys(s for name in names for s in parents(name))
+    return [scope for scope in scopes if not around or is_inside(scope, around)]
 
 
 def _moved(name: str, free: Mapping[str, str]) -> str:
@@ -100,10 +99,20 @@ def _renamed(document: Document, moved: Mapping[str, str], scopes: Mapping[str, 
     return rename_node(replace(document, graph=graph), name_of, scope_of)
 
 
+def _without_place(document: Document, scope: str) -> Document:
+    """Without what is kept for a scope's box alone: where it stands, whether it is folded, and
+    breakpoints on it."""
+    kind, view = BreakpointKind.SCOPE, document.view
+    breakpoints = (b for b in document.breakpoints if b.kind is not kind or b.target != scope)
+    positions = {k: v for k, v in view.positions.items() if k != f"{scope}/"}
+    view = replace(view, positions=positions, collapsed=view.collapsed - {scope})
+    return replace(document, breakpoints=tuple(breakpoints), view=view)
+
+
 def _require_plain(document: Document, scope: str) -> None:
     """Raises GradstepError where something is said of the scope that would hold no more."""
     overrides = (o for o in document.request.overrides if o.kind is OverrideKind.SCOPE)
-    if any(o.target.rstrip("/") == scope for o in overrides):
+    if any(o.target_name == scope for o in overrides):
         raise GradstepError(
             f"an override gives all that is in '{scope}' its gradients",
             kind="ValueError",

@@ -157,7 +157,9 @@ def _short_epsilon(analytic: np.ndarray) -> float:
 
 def _right(value: np.ndarray, numeric: NumericGradient, short: float = 0.0) -> np.ndarray:
     slack = _tolerance(value, numeric) + short * np.abs(numeric.value)
-    return np.asarray(np.abs(value - numeric.value) <= slack)
+    near = np.abs(value - numeric.value) <= slack
+    # An infinity is its own slack.
+    return np.asarray(near & (np.isfinite(value) | ~np.isfinite(numeric.noise)))
 
 
 def _between(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:

@@ -103,11 +103,13 @@ def _along(
         hidden = np.isin(elements, [*differences.hidden])
         sharp = measure_complex_slopes(evaluate, graph, of, x, base, elements)
         if sharp is not None and _same(sharp, value, noise, kink | hidden):
-            value, method = np.where(kink, value, sharp), COMPLEX
+            unseen = hidden & ~np.isfinite(sharp)  # an infinity has no slope either
+            value, method = np.where(kink | unseen, value, sharp), COMPLEX
+            noise = np.where(unseen, math.inf, noise)
             # Differences that are too long, and can be no shorter, say nothing of the slope that a
             # complex step sees; at a pole that is none but what its length makes it.
             told = kink & (np.abs(sharp) <= _POLE * np.max(np.abs(value), initial=0.0))
-            told |= hidden
+            told |= hidden & ~unseen
             low = np.where(told, np.minimum(low, sharp), low)
             high = np.where(told, np.maximum(high, sharp), high)
         else:
@@ -182,10 +184,12 @@ class _Differences:
     def _slopes(self, i: int, scale: float) -> tuple[float, float, float]:
         """To the right, to the left, and how much of either may be rounding."""
         h = scale * self._step(i)
+        if not math.isfinite(h):  # from an infinity no step leads anywhere
+            return math.nan, math.nan, math.inf
         up, down = self._moved(i, h), self._moved(i, -h)
         noise = _EPS * max(_changed(self._middle, up), _changed(self._middle, down)) / h
         noise = 4 * noise if np.isfinite(noise) else math.inf
-        if _hides(self._middle, up, down):
+        if _stays(self._middle, up, down) and self._is_in_infinity(i):
             self.hidden.add(i)
         rise, fall = _rise(self._middle, up) / h, _rise(down, self._middle) / h
         # A step that is few last digits of the value is itself rounded.
@@ -193,6 +197,15 @@ class _Differences:
         if np.isfinite(rise + fall) and np.isfinite(rounded):
             noise += rounded * max(abs(rise), abs(fall))
         return rise, fall, noise
+
+    def _is_in_infinity(self, i: int) -> bool:
+        """Whether an infinite value is made of this element, of which a step then shows in nothing:
+        without a number there it is none."""
+        if not any(bool(np.isinf(y).any()) for y in self._middle):
+            return False
+        there = self._moved(i, math.nan)
+        pairs = zip(self._middle, there, strict=True)
+        return any(bool((np.isinf(a) & np.isnan(b)).any()) for a, b in pairs)
 
     def _step(self, i: int) -> float:
         size: float = self._base[self._x].item(i)
@@ -210,11 +223,8 @@ class _Differences:
         return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
 
 
-def _hides(middle: Sequence[np.ndarray], *ends: Sequence[np.ndarray]) -> bool:
-    """Whether nothing moves, and something is infinite: what is added to an infinity shows in
-    nothing."""
-    infinite = any(bool(np.isinf(a).any()) for a in middle)
-    return infinite and all(
+def _stays(middle: Sequence[np.ndarray], *ends: Sequence[np.ndarray]) -> bool:
+    return all(
         np.array_equal(a, b, equal_nan=True)
         for end in ends
         for a, b in zip(middle, end, strict=True)
@@ -257,11 +267,12 @@ def _spread(part: np.ndarray, elements: Sequence[int], shape: tuple[int, ...]) -
 
 
 def agree(analytic: np.ndarray | None, numeric: NumericGradient) -> np.ndarray:
-    """Per element: does `analytic` (None: no gradient) lie where the numbers put it?
+    """Per element: does `analytic` (None: no gradient) lie where the numbers put it? Where these
+    are none, as at an infinity, it does.
 
     Tolerance: 1e-3 of the larger of the two, and 1e-4 of the largest element (float32's reach).
     """
-    seen = numeric.looked_at
+    seen = numeric.looked_at & np.isfinite(numeric.value)
     if analytic is None:
         return np.asarray(~seen | (np.abs(numeric.value) <= 1e-9) | _may_be_zero(numeric))
     value = np.asarray(analytic, np.float64)

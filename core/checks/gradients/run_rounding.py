@@ -17,9 +17,9 @@ from gradstep.core.autodiff.check.analytic_gradients import (
     evaluate_gradients,
     evaluate_wide_gradients,
 )
-from gradstep.core.autodiff.check.check_result import CheckResult, Verdict
+from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, judge
 from gradstep.core.autodiff.check.complex_step import measure_complex_slopes
-from gradstep.core.autodiff.check.finite_differences import agree
+from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import (
     Evaluate,
     Point,
@@ -66,7 +66,7 @@ def with_run_rounding(
         return check
     wide = evaluate_wide_gradients(evaluate, graph, asked, point, functions, held)
     lost = run.first_lost()
-    right = [ref for ref in rounded if bool(agree(wide[ref], check.numeric[ref]).all())]
+    right = [ref for ref in rounded if _is_right(wide[ref], check.numeric[ref])]
     if lost and not check.overridden:  # of which differences see nothing, and complex steps do
         others = [ref for ref in rounded if ref not in right]
         right += [ref for ref in others if run.has_slopes(ref, wide[ref])]
@@ -150,6 +150,12 @@ class _Run:
                     f"{there[index]:.6g} in float64"
                 )
         return ""
+
+
+def _is_right(wide: np.ndarray | None, numeric: NumericGradient) -> bool:
+    """Whether a gradient in float64 is what the numbers say, as nearly as they are judged by."""
+    found = judge(wide, wide, numeric, lambda: np.zeros(numeric.value.shape))
+    return found.verdict is not Verdict.WRONG
 
 
 def _computed_floats(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:

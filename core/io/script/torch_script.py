@@ -221,7 +221,7 @@ class _Script(FlatScript):
         target = self.targets(outputs) if op.type in WHOLE else self.names[outputs[0]]
         at = f"{own.called(item)}at_{target}.apply({', '.join(inputs)})" if item else ""
         yield f"{target} = {at or self._expression(op, inputs)}"
-        for output in outputs:
+        for output in filter(self.read.__contains__, outputs):  # the others have no name
             name = self.names[output]
             if output in self.document.request.stops:
                 yield f"{name} = {name}.detach()"

@@ -96,17 +96,27 @@ def _middle(site: Site, x: Tensor, axis: int, skips: bool) -> tuple[Tensor, Tens
         return gather(site, x, axis, place), place
     none = call("IsNan", x)
     numbers = call("Sum", cast(call("LogicalNot", none), DType.INT64), ints([axis]), keep_dims=True)
-    known = call("StopGradient", call("SelectV2", none, scalar(x, np.inf), x))
-    _, places = _ordered(site, known, size, axis, False)
+    _, places = _ordered(site, _known(x, none), size, axis, False)
     middle = call("FloorDiv", call("Maximum", call("Sub", numbers, np.int64(1)), np.int64(0)),
                   np.int64(2))  # fmt: skip
     place = gather(site, places, axis, middle)
     if not skips:
-        first = call("ExpandDims", call("ArgMax", cast(none, DType.INT32), where,
-                                        output_type=DType.INT64), where)  # fmt: skip
+        first = _first(none, axis)
         whole = call("Equal", numbers, np.int64(size))
         place = call("SelectV2", whole, place, first)
     return gather(site, x, axis, place), place
+
+
+def _known(x: Tensor, none: Tensor) -> Tensor:
+    """The numbers, with what is none behind all others."""
+    return call("StopGradient", call("SelectV2", none, scalar(x, np.inf), x))
+
+
+def _first(flags: Tensor, axis: int) -> Tensor:
+    """Where the first that holds is along an axis, which stays."""
+    where = np.int32(axis)
+    found = call("ArgMax", cast(flags, DType.INT32), where, output_type=DType.INT64)
+    return call("ExpandDims", found, where)
 
 
 @lower_as_given("kthvalue", differs=_TIES)
@@ -130,20 +140,26 @@ def quantile(
     keepdim: bool = False,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Between the two that are next to that share of the way, in order."""
+    """Between the two that are next to that share of the way, in order; a NaN is it."""
     x = reshape(self, [-1]) if dim is None else self
     axis = 0 if dim is None else dim % rank(self)
-    share = np.float64(x.dtype.numpy.type(q)) * (size_at(x, axis) - 1)
+    number = x.dtype.numpy.type  # in which PyTorch rounds it, as 0.7 * 10 to 7
+    share = float(number(q) * number(size_at(x, axis) - 1))
     low, high = int(np.floor(share)), int(np.ceil(share))
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise UnloweredError(f"interpolation {interpolation!r:.20}")
     part = {"linear": share - low, "lower": 0.0, "higher": 1.0, "midpoint": 0.5,
             "nearest": float(np.round(share) > low)}[interpolation]  # fmt: skip
-    _, places = _ordered(site, x, size_at(x, axis), axis, False)
-    below, above = (
-        gather(site, x, axis, call("GatherV2", places, ints([at]), np.int32(axis)))
-        for at in (low, high)
-    )
+    none = call("IsNan", x)
+    _, places = _ordered(site, _known(x, none), size_at(x, axis), axis, False)
+    some = call("Any", none, ints([axis]), keep_dims=True)
+    first = _first(none, axis)
+
+    def at(rank_: int) -> Tensor:
+        place = call("GatherV2", places, ints([rank_]), np.int32(axis))
+        return gather(site, x, axis, call("SelectV2", some, first, place))
+
+    below, above = at(low), at(high)
     step = call("Mul", call("Sub", above, below), scalar(x, part))
     return reshape(call("AddV2", below, step), site.shape())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradstep.core.ops.catalogue  # noqa: F401 - declares every op
+from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
-from gradstep.core.document.document import Document
+from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.retyping import change_type, exchange_inputs, why_not_type
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder, call
 from gradstep.core.ops.declare.table import all_ops, lookup
@@ -55,6 +57,25 @@ def test_a_node_becomes_another_with_its_wires() -> None:
     document = change_type(document, "square", "Exp")
     assert np.allclose(value(document, "square"), np.exp([2.0, 8.0]))
     assert list(document.graph.operations) == list(numbers().graph.operations)
+
+
+def test_an_output_that_the_document_speaks_of_is_not_lost() -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        x = b.constant(floats(1, 4), name="x")
+        call("Identity", call("Unpack", x, name="parts", num=2).op.outputs[0], name="first")
+    document, second = Document(b.build()), TensorRef("parts", 1)
+    assert change_type(document, "parts", "Identity").graph["parts"].type == "Identity"
+    request = document.request
+    for said in (
+        document.with_(request=replace(request, stops=frozenset({second}))),
+        document.with_(request=replace(request, of=(TensorRef("first"),), grad_ys=(second,))),
+        document.with_(feeds={str(second): Constant(np.float32(1))}),
+        document.with_(threads=(Thread("filler", fetches=(second,)),)),
+        document.with_(optimizers=(Optimizer("GradientDescent", {}, of=(second,)),)),
+    ):
+        with pytest.raises(GradstepError, match="its output 1 is read"):
+            change_type(said, "parts", "Identity")
 
 
 def test_attributes_that_both_have_keep_their_values() -> None:

@@ -94,6 +94,17 @@ def test_a_scope_that_goes_whole_takes_along_what_is_said_of_it() -> None:
     assert [o.target for o in stays.request.overrides] == ["a/inner"]
 
 
+@pytest.mark.parametrize("target", ["a", "a/"])
+def test_a_part_of_what_an_override_is_for_does_not_go_out_of_it(target: str) -> None:
+    override = Override("Identity", target, OverrideKind.SCOPE)
+    document = document_edits.set_override(nested(), override)
+    with pytest.raises(GradstepError, match="an override gives all that is in 'a'"):
+        group(document, ["a/x", "z"])
+    assert group(document, ["a/x"])[1] == "a/group"
+    made, _, _ = group(document, ["a/", "z"])
+    assert [o.target_name for o in made.request.overrides] == ["group/a"]
+
+
 def test_a_loop_goes_with_what_is_in_it() -> None:
     document = example("while_loop")
     (loop,) = [op.name for op in document.graph if op.type == "While"]
@@ -139,6 +150,22 @@ def test_breakpoints_of_a_dissolved_scope_go_with_it() -> None:
     )
     made, _ = dissolve(document, "a")
     assert [(b.kind, b.target) for b in made.breakpoints] == [(BreakpointKind.OP, "x_1")]
+
+
+def test_a_scope_that_is_called_as_the_dissolved_one_then_keeps_what_is_said_of_it() -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        b.constant(np.float32(1.0), name="s/s/x")
+    scopes = ("s", "s/s")
+    document = folded(Document(b.build()), "s/s").with_(
+        breakpoints=tuple(Breakpoint(scope, BreakpointKind.SCOPE) for scope in scopes)
+    )
+    document = document_edits.move(document, {"s/": (1.0, 1.0), "s/s/": (2.0, 2.0)})
+    made, moved = dissolve(document, "s")
+    assert moved == {"s/s/x": "s/x"}
+    assert [b.target for b in made.breakpoints] == ["s"]
+    assert made.view.collapsed == {"s"}
+    assert made.view.positions == {"s/": (2.0, 2.0)}
 
 
 def test_a_scope_whose_gradients_an_override_gives_is_not_dissolved() -> None:

@@ -221,6 +221,19 @@ def test_a_function_of_the_document_is_called_and_held_to_differences(
     compile(text, "script", "exec")
 
 
+def test_a_stop_at_an_output_that_nobody_reads_is_of_no_name() -> None:
+    document = of_block(
+        lambda x: tf.concat([pieces(x, "Split", np.int32(0), x, num_split=2)[0]] * 2, 0)
+    )
+    (split,) = (op.name for op in document.graph if op.type == "Split")
+    stops = frozenset((TensorRef(split, 0), TensorRef(split, 1)))
+    document = document.with_(request=replace(document.request, stops=stops))
+    text = to_bytes(document, ".torch.py").decode()
+    assert f"{split}, _ = torch.tensor_split" in text
+    assert f"{split} = {split}.detach()" in text
+    assert f"{split}_1" not in text
+
+
 def test_what_calls_tensorflow_is_for_tensorflow() -> None:
     document = overridden("def mine(op, grad):\n    return tf.square(grad)\n", CodeKind.GRADIENT)
     for suffix in (".numpy.py", ".torch.py"):

@@ -136,6 +136,29 @@ def test_a_probability_may_be_0_or_1(recorded: bool) -> None:
     np.testing.assert_allclose(found["self"], array(slopes["self"]), rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("x", "q", "between", "value"),
+    [
+        # 0.7 * 10 is 7 in float32, and a little less in float64.
+        ([float(i) for i in range(11)], 0.7, "lower", 7.0),
+        ([float(i) for i in range(11)], 0.7, "midpoint", 7.0),
+        ([float(i) for i in range(11)], 0.3, "higher", 3.0),
+        ([float(i) for i in range(11)], 0.25, "linear", 2.5),
+        ([0.0, 1.0, NAN, 2.0], 0.5, "linear", NAN),
+        ([[0.0, NAN], [2.0, 4.0]], 0.5, "linear", [NAN, 3.0]),
+    ],
+)
+def test_a_quantile_is_by_float32_ranks_and_hides_no_nan(
+    x: list[Any], q: float, between: str, value: Any
+) -> None:
+    """As ATen's Sorting.cpp has it."""
+    args = {"self": x, "q": q, "interpolation": between}
+    if isinstance(x[0], list):
+        args |= {"dim": 1}
+    found, _ = came_back(("aten.quantile.scalar", args, value, {"self": x}), True)
+    np.testing.assert_allclose(found, array(value), rtol=1e-6)
+
+
 @pytest.mark.parametrize("recorded", [True, False])
 def test_it_is_as_in_pytorch(recorded: bool) -> None:
     def check(case: Case) -> None:

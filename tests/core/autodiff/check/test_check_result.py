@@ -97,6 +97,39 @@ def test_a_wrong_gradient_names_its_worst_element() -> None:
     assert found.verdicts[(0,)] is Verdict.OK
 
 
+@pytest.mark.parametrize("off", [np.inf, -np.inf, np.nan])
+def test_no_infinite_gradient_is_right_of_a_finite_slope(off: float) -> None:
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        return g * (1.0 - op.outputs[0] * op.outputs[0]) + np.array([off, 0.0])
+
+    found = one("Tanh", [0.3, -1.2], {"Off": rule}).finding
+    assert found.verdicts == {(0,): Verdict.WRONG, (1,): Verdict.OK}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_an_infinite_value_is_no_mistake_and_hides_none(dtype: type) -> None:
+    """exp(800) is infinite, and so is its slope, by whatever it is measured."""
+
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        return g * op.outputs[0] * np.array([1.0, -1.0, 1.0])
+
+    at = np.array([800.0, 1.0, -2.0], dtype)
+    assert one("Exp", at).finding.verdict is Verdict.OK
+    verdicts = one("Exp", at, {"Off": rule}).finding.verdicts
+    assert [*verdicts.values()] == [Verdict.OK, Verdict.WRONG, Verdict.OK]
+
+
+@pytest.mark.parametrize("type", ["Relu", "Abs"])
+def test_an_infinity_beside_an_element_excuses_nothing_there(type: str) -> None:
+    """No step shows an infinite slope's element; those beside it show theirs."""
+    at = [-1.0, np.inf, 2.0, -np.inf]
+    found = [*one(type, at).finding.verdicts.values()]
+    assert found[::2] == [Verdict.OK, Verdict.OK]
+    assert Verdict.WRONG not in found
+    wrong = {"Copied": lambda op, g: g}
+    assert one(type, at, wrong).finding.verdicts[(0,)] is Verdict.WRONG
+
+
 def test_none_is_right_where_the_numbers_are_flat_and_wrong_where_not() -> None:
     assert one("Floor", [0.4]).finding.analytic is None
     assert one("Tanh", [0.4], {"None": lambda op, g: None}).finding.verdict is Verdict.WRONG

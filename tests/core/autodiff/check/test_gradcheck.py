@@ -131,3 +131,16 @@ def test_what_is_no_number_has_no_slope_beside_what_is() -> None:
     point = {x.ref: np.array(2.0)}
     numeric = measure_gradients(evaluate, build.build(), request, point)[x.ref]
     np.testing.assert_allclose(numeric.value, 4.0, rtol=1e-6)
+
+
+def test_where_there_is_no_slope_the_others_are_still_compared() -> None:
+    """From an infinity there is none; from what is beside it there is."""
+    x = TensorRef("x")
+    build = GraphBuilder()
+    build.one("Tanh", build.placeholder("x", "float64", (2,)), name="y")
+    at = {x: np.array([-np.inf, 0.5])}
+    found = measure_gradients(evaluate, build.build(), GradientRequest.to("y", "x"), at)[x]
+    slope = 1 - np.tanh(0.5) ** 2
+    assert agree(np.array([0.0, slope]), found).tolist() == [True, True]
+    assert agree(np.array([0.0, 1.1 * slope]), found).tolist() == [True, False]
+    assert agree(None, found).tolist() == [True, False]

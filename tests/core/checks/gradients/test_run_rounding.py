@@ -11,7 +11,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.checks.gradients.gradient_checks import gradient_table
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import GradientTable
 
@@ -60,6 +60,26 @@ def test_a_gradient_that_is_wrong_stays_wrong_there(name: str, rule: str) -> Non
 def test_what_is_no_rounding_of_the_run_is_wrong() -> None:
     table = checked(masked(-3.0), Override("Identity", "square", OverrideKind.OP))
     assert {row.verdict for row in table.rows} == {"wrong"}
+
+
+@pytest.mark.parametrize(("weight", "factor"), [(1.0, 2.001), (1e5, -2.0)])
+def test_a_rule_that_is_off_by_little_is_no_rounding(weight: float, factor: float) -> None:
+    """By a thousandth, and by the sign where another element is far larger."""
+
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        return g * op.inputs[0] * np.array([2.0, factor])
+
+    build = GraphBuilder()
+    x = build.placeholder("x", "float32", (2,))
+    square = build.one("Square", x, name="square")
+    build.one("Mul", square, np.float32([weight, 1]), name="loss")
+    override = Override("Mine", "square", OverrideKind.OP)
+    request = replace(GradientRequest.to("loss", "x"), overrides=(override,))
+    at = {TensorRef("x"): np.float32([0.3, 1])}
+    situation = Situation(build.build(), request, {"Mine": rule}, at)
+    table = gradient_table(Evaluator({}), situation)
+    assert [row.verdict for row in table.rows] == ["ok", "wrong"]
+    assert table.supports == "native"
 
 
 def test_where_sums_lose_little_nothing_is_named() -> None:
