@@ -100,20 +100,19 @@ def _along(
     with np.errstate(all="ignore"):  # at an infinity there is no slope, but NaN
         low, high, noise, kink = differences.sides(elements)
         value, method = (low + high) / 2, CENTRAL
-        hidden = np.isin(elements, [*differences.hidden])
+        hidden = unseen = np.isin(elements, [*differences.hidden])
         sharp = measure_complex_slopes(evaluate, graph, of, x, base, elements)
         if sharp is not None and _same(sharp, value, noise, kink | hidden):
-            unseen = hidden & ~np.isfinite(sharp)  # an infinity has no slope either
+            unseen = hidden & ~np.isfinite(sharp)
             value, method = np.where(kink | unseen, value, sharp), COMPLEX
-            noise = np.where(unseen, math.inf, noise)
             # Differences that are too long, and can be no shorter, say nothing of the slope that a
             # complex step sees; at a pole that is none but what its length makes it.
             told = kink & (np.abs(sharp) <= _POLE * np.max(np.abs(value), initial=0.0))
             told |= hidden & ~unseen
             low = np.where(told, np.minimum(low, sharp), low)
             high = np.where(told, np.maximum(high, sharp), high)
-        else:
-            noise = np.where(hidden, math.inf, noise)
+        value, low, high = (np.where(unseen, np.nan, side) for side in (value, low, high))
+        kink |= unseen  # there is nothing to take a slope from
     value, low, high, kink, noise = (
         _spread(part, elements, center.shape) for part in (value, low, high, kink, noise)
     )

@@ -114,9 +114,21 @@ def test_an_infinite_value_is_no_mistake_and_hides_none(dtype: type) -> None:
         return g * op.outputs[0] * np.array([1.0, -1.0, 1.0])
 
     at = np.array([800.0, 1.0, -2.0], dtype)
-    assert one("Exp", at).finding.verdict is Verdict.OK
+    verdicts = one("Exp", at).finding.verdicts
+    assert [*verdicts.values()] == [Verdict.KINK, Verdict.OK, Verdict.OK]
     verdicts = one("Exp", at, {"Off": rule}).finding.verdicts
-    assert [*verdicts.values()] == [Verdict.OK, Verdict.WRONG, Verdict.OK]
+    assert [*verdicts.values()] == [Verdict.KINK, Verdict.WRONG, Verdict.OK]
+
+
+def test_where_nothing_shows_nothing_is_called_right() -> None:
+    """Neither a rule that is right nor another: there is no slope to hold it against."""
+
+    def sign(op: OpView, g: Tensor) -> Tensor:
+        return -g * op.outputs[0]
+
+    at = np.array([800.0, 0.5])
+    for functions in (None, {"Sign": sign}):
+        assert one("Exp", at, functions).finding.verdicts[(0,)] is Verdict.KINK
 
 
 @pytest.mark.parametrize("type", ["Relu", "Abs"])
