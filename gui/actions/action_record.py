@@ -13,7 +13,7 @@ from gradstep.core.document.requests import every_request
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.variable import VARIABLES
-from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.selection import selected_scope, selected_unit
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 from gradstep.gui.model.workspace import Workspace
 
@@ -173,6 +173,11 @@ def one_with_two_inputs(workspace: Workspace) -> bool:
 def scope_selected(workspace: Workspace) -> bool:
     """Whether something that is selected is in a scope, or is one."""
     return any("/" in name for name in workspace.selection)
+
+
+@needs("select a scope, or nodes that are in one, first")
+def one_scope_selected(workspace: Workspace) -> bool:
+    return bool(selected_scope(workspace))
 
 
 def selected_operation(workspace: Workspace) -> Operation | None:

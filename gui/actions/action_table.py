@@ -105,7 +105,7 @@ EDIT = (
            when.any_selected, "Edit", 1),
     Action("edit.dissolve", "Dissolve scope", commands.dissolve_scope,
            "Take away the scope around what is selected; what is in it stays", (), "",
-           when.scope_selected, "Edit", 1),
+           when.one_scope_selected, "Edit", 1),
     Action("edit.align_row", "Align in a row", window("align_row"),
            "Put the selected nodes beside each other, with the same space between them", (), "",
            when.several_selected, "Edit", 1),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from gradstep.core.document import scope_edits
-from gradstep.core.graph.scopes import parents
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.model.selection import selected_unit, selected_units
+from gradstep.gui.model.selection import selected_scope, selected_units
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -22,11 +21,9 @@ def group_selection(workspace: Workspace) -> None:
 
 @says_why
 def dissolve_scope(workspace: Workspace) -> None:
-    """Take away the selected scope, or the innermost one around what is selected; what was in it
-    stays where it is, and selected."""
-    unit = selected_unit(workspace)
-    around = parents(unit if unit else min(workspace.selection))
-    scope = unit[:-1] if unit.endswith("/") else max(around, key=len)
+    """Take away the selected scope, or the innermost one around all that is selected; what was in
+    it stays where it is, and selected."""
+    scope = selected_scope(workspace)
     document, moved = scope_edits.dissolve(workspace.document, scope)
     workspace.edit(f"Dissolve {scope}", document, renamed=moved)
     workspace.select(moved.values())

@@ -118,3 +118,15 @@ def test_nodes_that_lie_on_each_other_are_put_apart(opened: Any) -> None:
 def test_one_node_is_not_aligned(opened: Any) -> None:
     opened.space.select(["d"])
     assert not action_table.run("edit.align_row", opened.space)
+
+
+def test_the_scope_around_all_that_is_selected_is_taken_away(opened: Any) -> None:
+    run(opened, "edit.group", "d", "e")
+    opened.view.setFocus()
+    run(opened, "edit.group", "group/d")
+    opened.view.setFocus()
+    opened.space.select(["a", "group/group/d"])
+    assert not action_table.run("edit.dissolve", opened.space), "no scope is around both"
+    run(opened, "edit.dissolve", "group/e", "group/group/d")
+    assert {"e", "d"} & opened.space.document.graph.operations.keys() == {"e"}
+    assert opened.space.selection == ("group/d", "e")
