@@ -13,10 +13,10 @@ from gradstep.gui.model.workspace import Workspace
 def group_selection(workspace: Workspace) -> None:
     """Put the selected nodes, and closed scopes, into a new scope, whose name is typed next."""
     units = selected_units(workspace)
-    document, _, moved = scope_edits.group(workspace.document, units)
+    document, scope, moved = scope_edits.group(workspace.document, units)
     workspace.edit(f"Group {count_of(len(units), 'node')}", document, renamed=moved)
     workspace.select(moved.values())
-    workspace.ask_window("rename")
+    workspace.ask_window("rename", f"{scope}/")
 
 
 @says_why

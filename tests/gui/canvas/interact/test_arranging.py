@@ -130,3 +130,25 @@ def test_the_scope_around_all_that_is_selected_is_taken_away(opened: Any) -> Non
     run(opened, "edit.dissolve", "group/e", "group/group/d")
     assert {"e", "d"} & opened.space.document.graph.operations.keys() == {"e"}
     assert opened.space.selection == ("group/d", "e")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["d"], ["data", "labels", "c"]],
+    ids=["one node", "no frame: the box of k lies among theirs"],
+)
+def test_the_name_of_the_new_scope_is_typed(opened: Any, names: list[str]) -> None:
+    run(opened, "edit.group", *names)
+    QTest.keyClicks(field(opened, "canvas.rename.name"), "own")
+    QTest.keyClick(field(opened, "canvas.rename.name"), Qt.Key.Key_Return)
+    assert {f"own/{name}" for name in names} <= opened.space.document.graph.operations.keys()
+
+
+def test_a_scope_in_one_of_which_it_has_all_is_named_by_itself(opened: Any) -> None:
+    run(opened, "edit.group", "d", "e")
+    opened.view.setFocus()
+    run(opened, "edit.group", "group/d", "group/e")
+    assert field(opened, "canvas.rename.name").selectedText() == "group"
+    QTest.keyClicks(field(opened, "canvas.rename.name"), "own")
+    QTest.keyClick(field(opened, "canvas.rename.name"), Qt.Key.Key_Return)
+    assert "group/own/d" in opened.space.document.graph.operations
