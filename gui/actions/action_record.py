@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name, native_name
 from gradstep.core.document.requests import every_request
 from gradstep.core.document.required_python import missing_code
+from gradstep.core.document.retyping import has_others
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.gui.model.selection import selected_scope, selected_unit
@@ -167,6 +168,13 @@ def several_selected(workspace: Workspace) -> bool:
 def one_with_two_inputs(workspace: Workspace) -> bool:
     op = selected_operation(workspace)
     return op is not None and len(op.inputs) > 1
+
+
+@needs("select one node first, which has no value, loop or Python of its own")
+def one_of_other_types(workspace: Workspace) -> bool:
+    """Whether the selected node could be of another type."""
+    op = selected_operation(workspace)
+    return op is not None and has_others(op)
 
 
 @needs("select a node in a scope first")

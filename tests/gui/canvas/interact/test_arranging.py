@@ -87,6 +87,13 @@ def test_a_node_is_replaced_by_what_is_found_for_its_place(opened: Any) -> None:
     assert entry is None or entry.title != "MatMul", "which takes no vectors"
 
 
+def test_what_has_a_value_of_its_own_is_not_replaced(opened: Any) -> None:
+    """Its list would be empty."""
+    for name in ("c", "data"):
+        opened.space.select([name])
+        assert not action_table.run("graph.replace", opened.space)
+
+
 def test_two_inputs_change_places_by_a_key(opened: Any) -> None:
     opened.space.select(["a"])
     QTest.keyClick(opened.view.viewport(), Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
