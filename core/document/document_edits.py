@@ -94,7 +94,11 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
             grad_ys=_grad_ys_without(request, gone),
             wrt=_kept(request.wrt, gone),
             stops=frozenset(_kept(request.stops, gone)),
-            stopped_edges=frozenset(e for e in request.stopped_edges if _still(e, document, gone)),
+            stopped_edges=frozenset(
+                _left_at(edge, document, gone)
+                for edge in request.stopped_edges
+                if _still(edge, document, gone)
+            ),
             overrides=tuple(
                 o
                 for o in request.overrides
@@ -307,7 +311,19 @@ def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:
 
 def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
     source = tensor_carried(document.graph, edge)
-    return edge.op not in gone and source is not None and source.op not in gone
+    if edge.op in gone or source is None or source.op in gone:
+        return False
+    loop = loop_of(anywhere(document.graph, edge.op))
+    return loop is None or loop.arguments[edge.index] not in gone
+
+
+def _left_at(edge: Edge, document: Document, gone: set[str]) -> Edge:
+    """Where a wire is that stays: an input of a loop moves up where captures before it go."""
+    loop = loop_of(anywhere(document.graph, edge.op))
+    if loop is None:
+        return edge
+    before = sum(name in gone for name in loop.arguments[: edge.index])
+    return Edge(edge.op, edge.index - before)
 
 
 __all__ = [

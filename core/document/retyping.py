@@ -46,7 +46,7 @@ def why_not_type(
 ) -> str:
     """Why a node cannot be of another type and keep its wires; "" where it can. types: of the
     tensors of the graph, and of what is in its loops."""
-    if not _has_others(op):
+    if not has_others(op):
         return "the document keeps something for it"
     if not _may_be(definition):
         return "the document keeps something for such an operation"
@@ -99,8 +99,8 @@ def _with_stops_exchanged(document: Document, name: str, first: int, second: int
     return replace(document, request=replace(document.request, stopped_edges=stops))
 
 
-def _has_others(op: Operation) -> bool:
-    """Whether it could be of another type at all."""
+def has_others(op: Operation) -> bool:
+    """Whether an operation could be of another type at all."""
     definition = find(op.type)
     return definition is not None and _may_be(definition) and loop_of(op) is None
 

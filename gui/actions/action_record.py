@@ -11,9 +11,10 @@ from PySide6.QtGui import QKeySequence
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name, native_name
 from gradstep.core.document.requests import every_request
 from gradstep.core.document.required_python import missing_code
+from gradstep.core.document.retyping import has_others
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.variable import VARIABLES
-from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.selection import selected_scope, selected_unit
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 from gradstep.gui.model.workspace import Workspace
 
@@ -169,10 +170,22 @@ def one_with_two_inputs(workspace: Workspace) -> bool:
     return op is not None and len(op.inputs) > 1
 
 
+@needs("select one node first, which has no value, loop or Python of its own")
+def one_of_other_types(workspace: Workspace) -> bool:
+    """Whether the selected node could be of another type."""
+    op = selected_operation(workspace)
+    return op is not None and has_others(op)
+
+
 @needs("select a node in a scope first")
 def scope_selected(workspace: Workspace) -> bool:
     """Whether something that is selected is in a scope, or is one."""
     return any("/" in name for name in workspace.selection)
+
+
+@needs("select a scope, or nodes that are in one, first")
+def one_scope_selected(workspace: Workspace) -> bool:
+    return bool(selected_scope(workspace))
 
 
 def selected_operation(workspace: Workspace) -> Operation | None:

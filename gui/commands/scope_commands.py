@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.document import scope_edits
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.model.selection import selected_unit, selected_units
+from gradstep.gui.model.selection import selected_scope, selected_units
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -13,19 +13,17 @@ from gradstep.gui.model.workspace import Workspace
 def group_selection(workspace: Workspace) -> None:
     """Put the selected nodes, and closed scopes, into a new scope, whose name is typed next."""
     units = selected_units(workspace)
-    document, _, moved = scope_edits.group(workspace.document, units)
+    document, scope, moved = scope_edits.group(workspace.document, units)
     workspace.edit(f"Group {count_of(len(units), 'node')}", document, renamed=moved)
     workspace.select(moved.values())
-    workspace.ask_window("rename")
+    workspace.ask_window("rename", f"{scope}/")
 
 
 @says_why
 def dissolve_scope(workspace: Workspace) -> None:
-    """Take away the selected scope, or the innermost one around the first node that is selected in
-    any; what was in it stays where it is, and selected."""
-    unit = selected_unit(workspace)
-    first = next(name for name in workspace.selection if "/" in name)
-    scope = unit[:-1] if unit.endswith("/") else first.rpartition("/")[0]
+    """Take away the selected scope, or the innermost one around all that is selected; what was in
+    it stays where it is, and selected."""
+    scope = selected_scope(workspace)
     document, moved = scope_edits.dissolve(workspace.document, scope)
     workspace.edit(f"Dissolve {scope}", document, renamed=moved)
     workspace.select(moved.values())

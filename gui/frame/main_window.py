@@ -454,6 +454,9 @@ class MainWindow(QMainWindow):
             return
         self._remember_layout()
         self.autosave.close()
+        for beside in self.findChildren(QWidget):  # panels that float, the guide
+            if beside.isWindow():
+                beside.hide()
         self.workspace.close()
         event.accept()
 

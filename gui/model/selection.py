@@ -25,6 +25,19 @@ def selected_unit(workspace: Workspace) -> str:
     return first if len(chosen) == 1 else ""
 
 
+def selected_scope(workspace: Workspace) -> str:
+    """The scope that is selected, or else the innermost one that all that is selected is in; "" for
+    none."""
+    unit = selected_unit(workspace)
+    if unit.endswith("/"):
+        return unit[:-1]
+    if not workspace.selection:
+        return ""
+    ends = min(workspace.selection), max(workspace.selection)  # names between them begin as both do
+    around = frozenset(parents(ends[0])) & frozenset(parents(ends[1]))
+    return max(around, key=len, default="")
+
+
 def selected_units(workspace: Workspace) -> list[str]:
     """All that is selected: closed scopes of which all is, with a slash behind, and operations."""
     closed, units = workspace.document.view.collapsed, list[str]()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind
@@ -113,3 +114,19 @@ def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path
     assert time.monotonic() - started < 15
     assert driver.workspace.engine_state == "ready"
     assert not slow.isVisible()
+
+
+@pytest.mark.slow
+def test_values_of_an_engine_that_is_gone_are_not_offered_to_be_kept(tutorial: Driver) -> None:
+    tutorial.window.actions_.run("run.train")
+    tutorial.window.docks.show("training")
+    tutorial.settle()
+    keep = tutorial.window.findChild(QWidget, "training.keep")
+    assert keep is not None
+    assert keep.isVisible()
+    kill(tutorial)
+    tutorial.settle()
+    assert not keep.isVisible()
+    tutorial.click("banner.engine.restart")
+    tutorial.settle()
+    assert keep.isVisible()

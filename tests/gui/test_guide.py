@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
+    QDockWidget,
     QFileDialog,
     QLabel,
     QPlainTextEdit,
@@ -138,3 +139,18 @@ def test_the_exporter_is_saved(
     driver.wait(lambda: bool(said), "the file")
     assert said[0].startswith("info: exporter.py is written")
     assert out.read_text(encoding="utf-8") == exporter_text(framework)
+
+
+@pytest.mark.slow
+def test_what_stands_beside_a_window_goes_with_it(tutorial: Driver) -> None:
+    for id in ("help.first_steps", "help.shortcuts"):
+        tutorial.window.actions_.run(id)
+    tutorial.settle()
+    dock = tutorial.window.findChild(QDockWidget, "output")
+    assert dock is not None
+    dock.setFloating(True)
+    dock.show()
+    beside = [*shown(tutorial, GuideDialog), *shown(tutorial, ShortcutsDialog), dock]
+    assert len(beside) == 3
+    tutorial.window.close()
+    assert not any(widget.isVisible() for widget in beside)

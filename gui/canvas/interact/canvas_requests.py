@@ -54,7 +54,7 @@ ANSWERS: Mapping[str, Callable[[Answers, str], object]] = {
     "arrange": lambda its, _: its.stage.arrange(),
     "duplicate": lambda its, _: its.copies.duplicate(its.pointer.is_over),
     "paste": lambda its, _: its.copies.paste(its.pointer.is_over),
-    "rename": lambda its, _: its.renaming.begin(),
+    "rename": lambda its, target: its.renaming.begin(target),
     "add": lambda its, type: its.adding.add(type),
     "wire": lambda its, _: its.editing.wire_by_name(),
     "run_after": lambda its, _: its.editing.run_after(),

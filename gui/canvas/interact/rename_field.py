@@ -30,9 +30,10 @@ class Renaming:
         self._camera = camera
         self._overlay = overlay
 
-    def begin(self) -> None:
-        """Open a field over the title of the selected node or scope, which comes into view."""
-        id = selected_unit(self._workspace)
+    def begin(self, target: str = "") -> None:
+        """Open a field over the title of a node, or of a scope, whose id ends in "/"; of what is
+        selected where none is named. It comes into view."""
+        id = target or selected_unit(self._workspace)
         if not id:
             return
         if _title(self._stage.arrays, id) is None:
@@ -113,7 +114,8 @@ class NameEditor(QWidget):
 
 
 def _title(arrays: SceneArrays, id: str) -> QRectF | None:
-    """The title row of the box, or of the frame, that is called so, scene units."""
+    """The title row of the box, or of the frame, that is called so, scene units. A scope has no
+    frame where other boxes lie among its own: then of the first of these."""
     number = arrays.visible.number.get(id)
     if number is not None:
         x, y, width, _ = arrays.rects[number].tolist()
@@ -122,4 +124,7 @@ def _title(arrays: SceneArrays, id: str) -> QRectF | None:
         if frame.scope == id.rstrip("/") and id.endswith("/"):
             x, y, width, _ = frame.rect
             return QRectF(x, y, width, TITLE)
+    if id.endswith("/"):
+        first = next((box.id for box in arrays.visible.boxes if box.id.startswith(id)), None)
+        return None if first is None else _title(arrays, first)
     return None

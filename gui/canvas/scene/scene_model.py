@@ -327,6 +327,7 @@ class SceneModel(QObject):
 
     def _restack(self) -> None:
         """Equal blocks are stacked now, or are not any more."""
+        self.finish()  # which says where boxes are that there will be no more
         self._laid = {}
         self.rebuild()
 

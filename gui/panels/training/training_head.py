@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradstep.gui import commands
-from gradstep.gui.actions.action_record import shown_key
+from gradstep.gui.actions.action_record import can_keep_values, shown_key
 from gradstep.gui.actions.action_table import BY_ID, run
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import plain
@@ -194,7 +194,7 @@ class TrainingHead(BreakingRow):
         training = self._training
         self.said.set_text(*progress_words(training))
         self.why.setVisible(training.lost is not None)
-        self.keep.setVisible(training.made > 0 and not training.busy)
+        self.keep.setVisible(training.made > 0 and can_keep_values(self._workspace))
         share = training.made / training.total if training.busy and training.total else 0.0
         self.bar.show_share(share)
 

@@ -235,3 +235,25 @@ def test_what_lasts_stays_outside_and_is_captured() -> None:
     document = document_edits.connect(document, TensorRef(new), Edge(TIMES, 1))
     session = Session(derive(document).graph, initial={new: np.float32(4)})
     assert session.run([TensorRef("loss")], {TensorRef("x"): np.float32(1)}) == [64]
+
+
+def test_a_stop_stays_on_its_wire_where_a_capture_before_it_goes() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x, a, b = (builder.placeholder(name, shape=()) for name in ("x", "a", "b"))
+        tf.while_loop(
+            lambda i, y: i < 3,
+            lambda i, y: (i + 1, tf.add(tf.multiply(y, a), tf.multiply(y, b))),
+            [0, x],
+        )
+    document = Document(graph=builder.build())
+    while_ = next(op for op in document.graph if loop_of(op) is not None)
+    loop = loop_of(while_)
+    assert loop is not None
+    places = {ref.op: number for number, ref in enumerate(while_.inputs) if ref is not None}
+    stops = frozenset(Edge(while_.name, places[name]) for name in "ab")
+    document = document.with_(request=GradientRequest(stopped_edges=stops))
+    for gone, stays in ("ab", "ba"):
+        left = document_edits.remove_operations(document, [loop.arguments[places[gone]]])
+        (stop,) = left.request.stopped_edges
+        assert left.graph.source(stop) == TensorRef(stays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QTest
@@ -17,7 +18,7 @@ from gradstep.gui import commands
 from gradstep.gui.actions.action_table import BY_ID
 from gradstep.gui.canvas.graph_thumbnail import painted, thumbnail
 from gradstep.gui.canvas.interact import screen_reader, tooltips
-from gradstep.gui.canvas.scene import box_placement
+from gradstep.gui.canvas.scene import box_placement, scene_model
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
@@ -227,3 +228,24 @@ def test_small_and_exported_pictures_have_the_stack_too(stacked: Any, twelve: Do
     assert small != painted(scene, size, DARK).toImage()
     exported = stacked.view.as_picture(".svg").decode()
     assert "×12" in exported
+
+
+def test_what_an_edit_shows_is_made_before_blocks_are_stacked(
+    stacked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the places of what was not stacked would be those of a graph that is."""
+    space, stage = stacked.space, stacked.view.stage
+    space.stacks.toggle()
+    name = [*space.document.graph.operations][-1]
+    commands.rename(space, name, "other")
+    space.stacks.toggle()
+    wanted = stage.arrays.rects.copy()
+    space.stacks.toggle()
+    space.undo_stack.undo()
+    monkeypatch.setattr(scene_model, "LARGE", 0)
+    commands.rename(space, name, "other")
+    while stage._source is None or "other" not in stage._source.graph.operations:
+        stage._go_on()
+    assert stage.is_behind
+    space.stacks.toggle()
+    assert np.array_equal(stage.arrays.rects, wanted)

@@ -72,14 +72,6 @@ def test_a_scope_is_taken_away_and_nothing_moves(opened: Any) -> None:
         assert np.allclose(now[:2], place[:2]), name
 
 
-def test_of_nodes_of_which_some_are_in_a_scope_that_scope_goes(opened: Any) -> None:
-    run(opened, "edit.group", "d", "e")
-    opened.view.setFocus()
-    run(opened, "edit.dissolve", "a", "group/e")
-    assert {"d", "e", "a"} <= opened.space.document.graph.operations.keys()
-    assert not opened.view.stage.arrays.frames
-
-
 def test_a_node_is_replaced_by_what_is_found_for_its_place(opened: Any) -> None:
     run(opened, "graph.replace", "a")
     search = field(opened, "search_menu_field")
@@ -93,6 +85,13 @@ def test_a_node_is_replaced_by_what_is_found_for_its_place(opened: Any) -> None:
     QTest.keyClicks(search, "MatMul")
     entry = opened.view.findChild(EntryList).current_entry()
     assert entry is None or entry.title != "MatMul", "which takes no vectors"
+
+
+def test_what_has_a_value_of_its_own_is_not_replaced(opened: Any) -> None:
+    """Its list would be empty."""
+    for name in ("c", "data"):
+        opened.space.select([name])
+        assert not action_table.run("graph.replace", opened.space)
 
 
 def test_two_inputs_change_places_by_a_key(opened: Any) -> None:
@@ -126,3 +125,37 @@ def test_nodes_that_lie_on_each_other_are_put_apart(opened: Any) -> None:
 def test_one_node_is_not_aligned(opened: Any) -> None:
     opened.space.select(["d"])
     assert not action_table.run("edit.align_row", opened.space)
+
+
+def test_the_scope_around_all_that_is_selected_is_taken_away(opened: Any) -> None:
+    run(opened, "edit.group", "d", "e")
+    opened.view.setFocus()
+    run(opened, "edit.group", "group/d")
+    opened.view.setFocus()
+    opened.space.select(["a", "group/group/d"])
+    assert not action_table.run("edit.dissolve", opened.space), "no scope is around both"
+    run(opened, "edit.dissolve", "group/e", "group/group/d")
+    assert {"e", "d"} & opened.space.document.graph.operations.keys() == {"e"}
+    assert opened.space.selection == ("group/d", "e")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["d"], ["data", "labels", "c"]],
+    ids=["one node", "no frame: the box of k lies among theirs"],
+)
+def test_the_name_of_the_new_scope_is_typed(opened: Any, names: list[str]) -> None:
+    run(opened, "edit.group", *names)
+    QTest.keyClicks(field(opened, "canvas.rename.name"), "own")
+    QTest.keyClick(field(opened, "canvas.rename.name"), Qt.Key.Key_Return)
+    assert {f"own/{name}" for name in names} <= opened.space.document.graph.operations.keys()
+
+
+def test_a_scope_in_one_of_which_it_has_all_is_named_by_itself(opened: Any) -> None:
+    run(opened, "edit.group", "d", "e")
+    opened.view.setFocus()
+    run(opened, "edit.group", "group/d", "group/e")
+    assert field(opened, "canvas.rename.name").selectedText() == "group"
+    QTest.keyClicks(field(opened, "canvas.rename.name"), "own")
+    QTest.keyClick(field(opened, "canvas.rename.name"), Qt.Key.Key_Return)
+    assert "group/own/d" in opened.space.document.graph.operations
