@@ -9,6 +9,7 @@ from dataclasses import replace
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.debug.breaks.breakpoints import BreakpointKind
 from gradstep.core.document.document import Document
+from gradstep.core.document.node_positions import held
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.free_names import fresh_scope, take_free_name
@@ -105,7 +106,8 @@ def _without_place(document: Document, scope: str) -> Document:
     kind, view = BreakpointKind.SCOPE, document.view
     breakpoints = (b for b in document.breakpoints if b.kind is not kind or b.target != scope)
     positions = {k: v for k, v in view.positions.items() if k != f"{scope}/"}
-    view = replace(view, positions=positions, collapsed=view.collapsed - {scope})
+    collapsed = view.collapsed - {scope}
+    view = replace(view, positions=held(positions), collapsed=collapsed)
     return replace(document, breakpoints=tuple(breakpoints), view=view)
 
 

@@ -200,7 +200,9 @@ def delete_and_reconnect(workspace: Workspace) -> None:
     if left_open:
         readers = [*dict.fromkeys(edge.op for edge in left_open)]
         more = f" and {len(readers) - 1} more" if readers[1:] else ""
-        workspace.say(f"Nothing that {what} read fits {readers[0]}{more}: that is left open")
+        workspace.say(
+            f"An input of {readers[0]}{more} is open now: nothing behind {what} fits there"
+        )
 
 
 def _own(workspace: Workspace, names: Iterable[str]) -> list[str]:

@@ -79,6 +79,14 @@ class Dialog(QDialog):
         self.column.addWidget(box)
         return yes
 
+    def show_beside(self, kind: type[Dialog]) -> None:
+        """Show it beside the window's work, in place of any other of a kind: it is no question."""
+        window = self.parent()
+        for other in [] if window is None else window.findChildren(kind):
+            if other is not self:
+                other.close()
+        self.show()
+
     def complain(self, text: str) -> None:
         """Say what is wrong, above the buttons; "" for nothing."""
         self._wrong.setText(text)

@@ -57,12 +57,7 @@ class GuideDialog(Dialog):
         workspace.theme_changed.connect(self._restyle)
 
     def open(self) -> None:
-        """Show it beside the window's work; once."""
-        window = self.parent()
-        for other in [] if window is None else window.findChildren(GuideDialog):
-            if other is not self:
-                other.close()
-        self.show()
+        self.show_beside(GuideDialog)
 
     def _restyle(self) -> None:
         """The theme changed while it is open: the texts have its colours inside."""

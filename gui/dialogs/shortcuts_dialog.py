@@ -46,12 +46,7 @@ class ShortcutsDialog(Dialog):
         self.resize(760, 580)
 
     def open(self) -> None:
-        """Show it beside the window's work; once."""
-        window = self.parent()
-        for other in [] if window is None else window.findChildren(ShortcutsDialog):
-            if other is not self:
-                other.close()
-        self.show()
+        self.show_beside(ShortcutsDialog)
 
     def _restyle(self) -> None:
         """The theme changed while it is open."""

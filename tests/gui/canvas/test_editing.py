@@ -368,7 +368,7 @@ def test_a_key_deletes_out_of_a_chain_and_joins_its_ends(canvas) -> None:
     click(canvas, canvas.middle("c"))
     QTest.keyClick(canvas.view, Qt.Key.Key_Backspace, ctrl)
     assert space.document.graph["d"].inputs == (TensorRef("data"), None)
-    assert said == ["Nothing that c read fits d and 1 more: that is left open"]
+    assert said == ["An input of d and 1 more is open now: nothing behind c fits there"]
     space.select([], Edge("a", 0))
     QTest.keyClick(canvas.view, Qt.Key.Key_Delete, ctrl)
     assert said[1:] == ["Delete and reconnect: select a node first"]
