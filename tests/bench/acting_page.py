@@ -35,6 +35,8 @@ _TOUCHED = (
 )
 # Why an action takes longer than its target, as --profile shows it.
 NOTES: Mapping[str, str] = {
+    "open: first picture": "At the limit: more than nine tenths is the engine's, which reads and "
+    "types the graph. It grows more slowly than the graph does.",
     "edit: stop": f"{_FIXED} {_TOUCHED}",
     "undo: stop": _FIXED,
     "edit: override": f"{_FIXED} {_TOUCHED}",
@@ -59,6 +61,8 @@ NOTES: Mapping[str, str] = {
     "look: search key": "At 1,000 operations most of it is the engine's: what it prepares for the "
     "next edit once nothing is asked. At 200,000 all names are looked through; it is at the "
     "limit, and takes 25 to 60 ms from run to run.",
+    "step: F10": "At the limit, of any graph alike. A quarter is the canvas, a fifth taking in the "
+    "answer, and a tenth each the timeline and the Inspector.",
     "inject: 100 dependants": "At the limit. Half of it is the window's, and two fifths of that "
     "painting anew what is in view.",
 }
