@@ -86,7 +86,7 @@ def estimate_rounding_noise(
     one = replace(request, wrt=(ref,))
     wide, held = _derived_wide(graph, one, functions, held)
     base = {ref: widen_array(value) for ref, value in point.items()}
-    forward = _rounded_tensors(wide, request, base)
+    forward = rounded_tensors(wide, request, base)
     whole = {**base, **evaluate_alive(evaluate, wide, forward, base)}
     if held is None:
         derived = differentiate(wide, one, functions)
@@ -161,8 +161,8 @@ def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorR
     return {ref: np.asarray(shake(x)) for ref, x in values.items()}
 
 
-def _rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
-    """Floating-point tensors that are computed on the way to `request.of`."""
+def rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
+    """Floating-point tensors that are computed on the way to `request.of`, in order."""
     types, needed = infer_declared(graph).types, graph.ancestors(ref.op for ref in request.of)
     return [
         ref

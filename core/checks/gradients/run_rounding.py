@@ -16,6 +16,7 @@ from gradstep.core.autodiff.check.analytic_gradients import (
     Held,
     evaluate_gradients,
     evaluate_wide_gradients,
+    rounded_tensors,
 )
 from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, judge
 from gradstep.core.autodiff.check.complex_step import measure_complex_slopes
@@ -33,8 +34,6 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.number_kinds import kind_of, limits_of
-from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import infer_declared
 
 _ROUNDINGS = 512  # of a gradient's largest element, that a way back in float32 may add up
 _SLOPES = 1e-6  # of a gradient's largest element, that complex steps tell in float64
@@ -84,7 +83,7 @@ class _Run:
         self._evaluate, self._graph, self._request = evaluate, graph, request
         self._point = point
         self._base = {ref: widen_array(value) for ref, value in point.items()}
-        self._computed = _computed_floats(graph, request, point)
+        self._computed = rounded_tensors(graph, request, point)
         sums = [graph[ref.op] for ref in self._computed if graph[ref.op].type in _SUMS]
         summed = [x for op in sums for x in op.inputs if x is not None and x not in point]
         refs = dict.fromkeys([*self._computed, *summed])
@@ -156,22 +155,6 @@ def _is_right(wide: np.ndarray | None, numeric: NumericGradient) -> bool:
     """Whether a gradient in float64 is what the numbers say, as nearly as they are judged by."""
     found = judge(wide, wide, numeric, lambda: np.zeros(numeric.value.shape))
     return found.verdict is not Verdict.WRONG
-
-
-def _computed_floats(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
-    """What is computed in floating point on the way to request.of, in order."""
-    types, needed = infer_declared(graph).types, graph.ancestors(ref.op for ref in request.of)
-    return [
-        ref
-        for ref, kind in types.items()
-        if ref.op in needed
-        and kind.dtype.is_floating
-        and not kind.ref
-        and ref not in point
-        and graph[ref.op].inputs
-        and (definition := find(graph[ref.op].type)) is not None
-        and not definition.state.writes
-    ]
 
 
 def _lost(total: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[int, ...] | None:
