@@ -12,11 +12,11 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.convert_to_py_func import to_pyfunc
 from gradstep.core.document.dataset import dataset_without
+from gradstep.core.document.declared_types import declared_types
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.document.node_positions import moved
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.document.packed_rows import used_rows
-from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.queue_threads import threads_without
 from gradstep.core.document.request_edits import (
     asking,
@@ -47,8 +47,7 @@ from gradstep.core.graph.scopes import is_inside, move_name
 from gradstep.core.ops.build.loop_captures import capture_tensor
 from gradstep.core.ops.declare.table import find, lookup
 from gradstep.core.ops.typing.dependent_attributes import with_attribute
-from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, original_edge
-from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.core.ops.typing.input_fit import why_not
 
 Point = tuple[float, float]
@@ -127,8 +126,7 @@ def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
     """Wire `source` into `edge`, into a loop perhaps. Raises GradstepError on a cycle, for a wire
     out of a loop, and where element type or rank cannot fit."""
     edge = original_edge(document.graph, edge)
-    known = with_placeholders(document).graph
-    types = flatten_loop_types(known, infer_declared(known)).types
+    types = declared_types(document)
     graph, inner = capture_tensor(document.graph, source, edge.op)
     connected = edits.connect(graph, inner, edge)
     misfit = why_not(document.graph, types, source, edge)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+from gradstep.core.document.declared_types import declared_types
 from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import remove_operations
-from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import TensorType
@@ -15,11 +15,9 @@ from gradstep.core.graph.loop import anywhere, loop_of, within
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.loop_captures import capture_tensor
 from gradstep.core.ops.typing.flatten_loops import (
-    flatten_loop_types,
     flatten_loops,
     original_edge,
 )
-from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import why_not
 
 Types = Mapping[TensorRef, TensorType]
@@ -32,8 +30,7 @@ def remove_and_reconnect(
     of the output's type, or else the first one of its element type. Returns the document, and the
     inputs that are left open, because nothing fits them. Raises GradstepError as
     `remove_operations` does."""
-    known = with_placeholders(document).graph
-    types: Types = flatten_loop_types(known, infer_declared(known)).types
+    types = declared_types(document)
     gone = {op.name for op in within(anywhere(document.graph, name) for name in names)}
     graph, open_ = document.graph, list[Edge]()
     for edge, source in _left_open(document.graph, gone, types).items():

@@ -7,18 +7,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from gradstep.core.document.declared_types import declared_types
 from gradstep.core.document.document import Document
-from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.value_edits import fresh_attrs, lasts
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.loop import anywhere, graph_around, loop_of
 from gradstep.core.graph.model import PYTHON_OPS, Edge, Operation, TensorRef
 from gradstep.core.ops.declare.table import OpDef, find, lookup
-from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
-from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import misfit
-from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 Inputs = tuple[TensorRef | None, ...]
 
@@ -27,7 +24,7 @@ def change_type(document: Document, name: str, type: str) -> Document:
     """Put another op type in the place of a node: what it reads and who reads it stay, and so do
     the attributes that both types have. Raises GradstepError where a wire would be lost."""
     op, definition = anywhere(document.graph, name), lookup(type)
-    refusal = why_not_type(document, op, definition, _types(document))
+    refusal = why_not_type(document, op, definition, declared_types(document))
     if refusal:
         raise GradstepError(
             f"'{name}' cannot become {type}: {refusal}",
@@ -67,7 +64,7 @@ def why_not_type(
 def exchange_inputs(document: Document, name: str) -> Document:
     """Let a node's first two inputs that can be exchanged change places; stops stay on their wires.
     Raises GradstepError where none can."""
-    op, types = anywhere(document.graph, name), _types(document)
+    op, types = anywhere(document.graph, name), declared_types(document)
     for pair in pairwise(range(len(op.inputs))) if loop_of(op) is None else ():
         inputs = _exchanged(op.inputs, *pair)
         kinds = [None if ref is None else types.get(ref) for ref in inputs]
@@ -167,8 +164,3 @@ def _mentioned(document: Document) -> Iterator[TensorRef]:
         yield from (*one.of, *one.wrt)
     for thread in document.threads:
         yield from thread.fetches
-
-
-def _types(document: Document) -> TensorTypes:
-    known = with_placeholders(document).graph
-    return flatten_loop_types(known, infer_declared(known)).types

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.document import document_edits
+from gradstep.core.document.declared_types import declared_types
 from gradstep.core.document.document import Document
-from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.value_edits import fresh_attrs, set_feed, set_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits as graph_edits
@@ -20,7 +20,7 @@ from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import OpDef, lookup
-from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, original_edge
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
@@ -42,7 +42,7 @@ def add_reader(
 ) -> tuple[Document, str]:
     """Add a node that reads `source` through the first of its inputs that can; in the loop that
     `beside` is in, if not that of `source`. Raises GradstepError where none can."""
-    kind = _types(document).get(source)
+    kind = declared_types(document).get(source)
     index = first_fit(lookup(type), kind)
     document, chosen = document_edits.add_operation(
         document, type, at, name, attrs, beside or source.op
@@ -60,7 +60,7 @@ def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Documen
     """Wire `source` into `edge` with a Cast between them, to an element type that fits there.
     Raises GradstepError where none helps."""
     edge = original_edge(document.graph, edge)
-    wanted = cast_that_fits(document.graph, _types(document), source, edge)
+    wanted = cast_that_fits(document.graph, declared_types(document), source, edge)
     if wanted is None:
         raise GradstepError(
             f"no Cast makes '{source.short}' fit there", kind="ValueError", node=edge.op
@@ -126,7 +126,7 @@ def _candidates(
 
 def _wanted(document: Document, edge: Edge) -> list[DType]:
     """The element types that `edge` takes, the likeliest first."""
-    op, types = anywhere(document.graph, edge.op), _types(document)
+    op, types = anywhere(document.graph, edge.op), declared_types(document)
     kinds = [_type(types, ref) for ref in op.inputs]
     kinds[edge.index : edge.index + 1] = [None]  # it may be one more of many
     return [*taken_types(op, edge.index, kinds)]
@@ -161,7 +161,7 @@ def _valued(document: Document, op: Operation, array: np.ndarray) -> Document:
 def first_values(document: Document, edge: Edge, dtype: DType) -> Iterator[np.ndarray]:
     """What a new tensor into `edge` may be, the simplest first: by what the input is for, by what
     the operation has besides, then of any rank."""
-    op, types = anywhere(document.graph, edge.op), _types(document)
+    op, types = anywhere(document.graph, edge.op), declared_types(document)
     kinds = [kind for ref in op.inputs if (kind := _type(types, ref)) is not None]
     shapes = [kind.shape.static() for kind in kinds if kind.shape.is_static]
     one: Any = b"" if dtype is DType.STRING else 1
@@ -219,11 +219,6 @@ def _sampled(op: Operation, index: int) -> tuple[str, np.ndarray]:
         if name in names:
             return name, np.asarray(sample.inputs[names.index(name)])
     return name, np.array(1)
-
-
-def _types(document: Document) -> TensorTypes:
-    graph = with_placeholders(document).graph
-    return flatten_loop_types(graph, infer_declared(graph)).types
 
 
 def _type(types: TensorTypes, ref: TensorRef | None) -> TensorType | None:

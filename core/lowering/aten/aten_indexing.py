@@ -62,6 +62,11 @@ def gather(
     return call("GatherNd", self, along(site, self, dim, places))
 
 
+def as_much_as(src: Tensor, index: Tensor) -> Tensor:
+    """Of src the first elements along each axis, as many as index has."""
+    return src if dims(src) == dims(index) else src[tuple(slice(0, size) for size in dims(index))]
+
+
 @lower_as_given(
     "scatter.src",
     "scatter_add",
@@ -82,9 +87,7 @@ def scatter(
     if src is None:
         news = site.builder.constant(np.full(dims(index), value, self.dtype.numpy))
     else:
-        news = (
-            src[tuple(slice(0, size) for size in dims(index))] if dims(src) != dims(index) else src
-        )
+        news = as_much_as(src, index)
     adds = "scatter_add" in site.node.op or reduce in ("add", "sum")
     if reduce and not adds:
         raise UnloweredError(f"scatter that reduces by {reduce}")

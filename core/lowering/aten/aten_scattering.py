@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.aten.aten_indexing import along, wrapped
+from gradstep.core.lowering.aten.aten_indexing import along, as_much_as, wrapped
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import (
     cast,
@@ -45,7 +45,7 @@ def scatter_reduce(
     if rank(self) == 0:
         raise UnloweredError("a single number")
     sizes = dims(self)
-    news = src[tuple(slice(0, size) for size in dims(index))] if dims(src) != dims(index) else src
+    news = as_much_as(src, index)
     steps = np.array([product(sizes[axis + 1 :]) for axis in range(rank(self))], np.int64)
     places = along(site, self, dim, index)
     last = np.array([rank(places) - 1], np.int32)
